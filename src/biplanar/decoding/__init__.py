@@ -1,0 +1,51 @@
+"""Decoding: labels to valid trees, whatever the labels are. The decoders stand in one dict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biplanar.decoding.repair import repair_cleanly, repair_like_the_authors
+from biplanar.encodings import Encoding
+from biplanar.errors import LabelError, UnknownNameError
+from biplanar.forest import Column, Forest
+from biplanar.tree import Int32s, Int64s
+
+Repair = Callable[[Int32s, Int64s, NDArray[np.uint8]], Int32s]
+
+DECODERS: dict[str, Repair] = {"greedy": repair_cleanly, "paper": repair_like_the_authors}
+
+
+def get_decoder(name: str) -> Repair:
+    """The repair of that name."""
+    if name not in DECODERS:
+        raise UnknownNameError("decoder", name, DECODERS)
+    return DECODERS[name]
+
+
+def decode_forest(
+    columns: Sequence[Column],
+    deprels: Column,
+    offsets: Int64s,
+    encoding: Encoding,
+    *,
+    decoder: str = "greedy",
+    upos: Column | None = None,
+) -> Forest:
+    """Trees for many sentences at once, from one column of labels a task and one of relations."""
+    repair = get_decoder(decoder)
+    if len(columns) != len(encoding.tasks):
+        raise LabelError(f"{encoding.name} expects {len(encoding.tasks)} labels a word, found {len(columns)}")
+    for task, column in zip([*encoding.tasks, "deprel"], [*columns, deprels], strict=True):
+        if len(column.ids) != offsets[-1]:
+            raise LabelError(f"{task}: expected {offsets[-1]} labels, found {len(column.ids)}")
+    asserted = encoding.decode(columns, offsets, upos)
+    return Forest(offsets, repair(asserted, offsets, root_likeness(deprels)), deprels, upos)
+
+
+def root_likeness(deprels: Column) -> NDArray[np.uint8]:
+    """2 for words whose relation is `root`, 1 for its subtypes (`root:x`), 0 for all others."""
+    likeness = [2 if name == "root" else int(name.startswith("root:")) for name in deprels.names]
+    return np.array([*likeness, 0], dtype=np.uint8)[deprels.ids]

@@ -1,0 +1,181 @@
+r"""Bracket labels, in one plane or two.
+
+A left arc from h to d puts `<` on word d+1 and `\` on word h; a right arc from h to d puts `/` on word h+1 and `>` on
+word d. The root's arc gets no brackets. In the paper's labels a word's brackets stand in the order `<` `/` `\` `>`; where
+closers come first, `\` and `>` whose partner is not the previous word stand before `<` and `/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from biplanar.errors import LabelError, TreeError
+from biplanar.forest import Column, Forest
+from biplanar.planes import Planes, Strategy, assign_planes
+from biplanar.tree import Int32s, Int64s
+
+EMPTY = "_"
+SYMBOLS = "</\\>"
+
+# A label as one number: how often each bracket stands in each of its places, `COUNT_BITS` bits for those that may repeat.
+COUNT_BITS = 20
+LONGEST = (1 << COUNT_BITS) - 1
+OPEN_LEFT, CLOSE_RIGHT_EARLY, CLOSE_RIGHT_LATE = 1, 2, 4
+OPEN_RIGHT_AT, CLOSE_LEFT_EARLY_AT, CLOSE_LEFT_LATE_AT = 3, 3 + COUNT_BITS, 3 + 2 * COUNT_BITS
+
+
+@dataclass(frozen=True)
+class Brackets:
+    """The bracket encodings: one plane for all arcs, or two planes given out by a strategy."""
+
+    name: str
+    strategy: Strategy | None
+    needs_upos: bool = False
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """One label a plane."""
+        return ("plane1",) if self.strategy is None else ("plane1", "plane2")
+
+    def planes(self, forest: Forest) -> Planes:
+        """The plane of every arc, 0 for the root's and for arcs that got none."""
+        if self.strategy is None:
+            return np.asarray(forest.heads > 0, dtype=np.int8)
+        return assign_planes(forest, self.strategy)
+
+    def encode(self, forest: Forest) -> tuple[Column, ...]:
+        """Brackets for all arcs that got a plane."""
+        self._check(forest)
+        planes = self.planes(forest)
+        early = self.strategy is not None and self.strategy.closers_first
+        return tuple(_plane_labels(forest, planes, plane, early) for plane in range(1, len(self.tasks) + 1))
+
+    def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
+        """Match brackets, each direction of each plane on a stack of its own; a later arc of a word replaces an earlier."""
+        symbols, starts, first_label = _symbols([column.names for column in columns])
+        ids = np.stack([column.ids for column in columns])
+        return np.asarray(_match(ids, offsets, symbols, starts, first_label))
+
+    def _check(self, forest: Forest) -> None:
+        roots = forest.roots()
+        if (roots != 1).any():
+            sentence = int(np.argmax(roots != 1))
+            raise TreeError(f"{self.name} needs trees with one root, found {roots[sentence]} in tree {sentence + 1}")
+        if np.diff(forest.offsets).max(initial=0) > LONGEST:
+            raise LabelError(f"{self.name} takes sentences of up to {LONGEST} words")
+
+
+def _plane_labels(forest: Forest, planes: Planes, plane: int, early: bool) -> Column:
+    ids, codes = _number(_codes(forest.heads, forest.offsets, planes, plane, early))
+    return Column(ids, tuple(_label(code) for code in codes.tolist()))
+
+
+def _label(code: int) -> str:
+    r"""The brackets of one label; `<` `/` `\` `>` with the early closers before them."""
+    early_left, right, late_left = (
+        code >> at & LONGEST for at in (CLOSE_LEFT_EARLY_AT, OPEN_RIGHT_AT, CLOSE_LEFT_LATE_AT)
+    )
+    early = "\\" * early_left + ">" * bool(code & CLOSE_RIGHT_EARLY)
+    openers = "<" * (code & OPEN_LEFT) + "/" * right
+    late = "\\" * late_left + ">" * bool(code & CLOSE_RIGHT_LATE)
+    return early + openers + late or EMPTY
+
+
+@njit(cache=True)
+def _codes(heads: Int32s, offsets: Int64s, planes: Planes, plane: int, closers_first: bool) -> Int64s:
+    """The brackets of one plane, word by word, as numbers."""
+    codes = np.zeros(len(heads), dtype=np.int64)
+    for s in range(len(offsets) - 1):
+        base = offsets[s] - 1
+        for at in range(offsets[s], offsets[s + 1]):
+            if planes[at] != plane:
+                continue
+            d = at - base
+            h = heads[at]
+            early = closers_first and abs(h - d) > 1
+            if h > d:
+                codes[at + 1] += OPEN_LEFT
+                codes[base + h] += 1 << (CLOSE_LEFT_EARLY_AT if early else CLOSE_LEFT_LATE_AT)
+            else:
+                codes[base + h + 1] += 1 << OPEN_RIGHT_AT
+                codes[at] += CLOSE_RIGHT_EARLY if early else CLOSE_RIGHT_LATE
+    return codes
+
+
+@njit(cache=True)
+def _number(codes: Int64s) -> tuple[Int32s, Int64s]:
+    """Number the distinct codes by first appearance, with an open-addressing table that never fills up."""
+    size = 1024
+    while size < 2 * len(codes):
+        size *= 2
+    table = np.full(size, -1, dtype=np.int32)
+    ids = np.empty(len(codes), dtype=np.int32)
+    distinct = np.empty(len(codes), dtype=np.int64)
+    count = 0
+    for at in range(len(codes)):
+        code = codes[at]
+        slot = ((code * 0x9E3779B97F4A7C15) >> 20) & (size - 1)
+        while table[slot] >= 0 and distinct[table[slot]] != code:
+            slot = (slot + 1) & (size - 1)
+        if table[slot] < 0:
+            table[slot] = count
+            distinct[count] = code
+            count += 1
+        ids[at] = table[slot]
+    return ids, distinct[:count].copy()
+
+
+def _symbols(names_by_task: list[tuple[str, ...]]) -> tuple[NDArray[np.uint8], Int64s, Int64s]:
+    """All labels' brackets end to end, where each label starts, and the first label of each task.
+
+    What is no bracket is passed over, so that any text is a label.
+    """
+    labels = [[SYMBOLS.index(sign) for sign in name if sign in SYMBOLS] for names in names_by_task for name in names]
+    symbols = np.array([symbol for label in labels for symbol in label], dtype=np.uint8)
+    starts = np.cumsum([0, *map(len, labels)], dtype=np.int64)
+    first_label = np.cumsum([0, *map(len, names_by_task)], dtype=np.int64)
+    return symbols, starts, first_label
+
+
+@njit(cache=True)
+def _match(
+    ids: NDArray[np.int32], offsets: Int64s, symbols: NDArray[np.uint8], starts: Int64s, first_label: Int64s
+) -> Int32s:
+    tasks, total = ids.shape
+    heads = np.full(total, -1, dtype=np.int32)
+    stacks = np.zeros((tasks, 2, 64), dtype=np.int32)
+    depths = np.zeros((tasks, 2), dtype=np.int64)
+    for s in range(len(offsets) - 1):
+        base = offsets[s] - 1
+        depths[:] = 0
+        for at in range(offsets[s], offsets[s + 1]):
+            word = at - base
+            for task in range(tasks):
+                number = ids[task, at]
+                if number < 0:
+                    continue
+                label = first_label[task] + number
+                for place in range(starts[label], starts[label + 1]):
+                    symbol = symbols[place]
+                    side = symbol & 1  # `<` and `\` to stack 0, `/` and `>` to stack 1
+                    depth = depths[task, side]
+                    if symbol < 2:
+                        if depth == stacks.shape[2]:
+                            wider = np.zeros((tasks, 2, 2 * depth), dtype=np.int32)
+                            wider[:, :, :depth] = stacks
+                            stacks = wider
+                        stacks[task, side, depth] = word - 1
+                        depths[task, side] = depth + 1
+                    elif depth > 0:
+                        partner = stacks[task, side, depth - 1]
+                        depths[task, side] = depth - 1
+                        if symbol == 3:
+                            heads[at] = partner
+                        elif partner > 0:  # a `<` on the first word has no dependent
+                            heads[base + partner] = word
+    return heads

@@ -1,0 +1,157 @@
+"""Labels that say where the head stands: by its number, by its distance, or by counting words of its part of speech."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from biplanar.errors import LabelError
+from biplanar.forest import Column, Forest
+from biplanar.tree import Int32s, Int64s
+
+NO_HEAD = -1
+ROOT_TAG = "ROOT"
+NO_TAG = -2
+
+
+@dataclass(frozen=True)
+class Absolute:
+    """The head's number; 0 is the root."""
+
+    name: str = "absolute"
+    tasks: tuple[str, ...] = ("head",)
+    needs_upos: bool = False
+
+    def encode(self, forest: Forest) -> tuple[Column, ...]:
+        """`3`: the head is word 3."""
+        heads, ids = np.unique(forest.heads, return_inverse=True)
+        return (Column(ids.astype(np.int32), tuple(map(str, heads.tolist()))),)
+
+    def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
+        """Numbers outside the sentence, and a word's own number, assert nothing."""
+        heads = _whole_numbers(columns[0])
+        return _inside(heads, offsets)
+
+
+@dataclass(frozen=True)
+class Relative:
+    """The signed distance to the head; 0 is the root."""
+
+    name: str = "relative"
+    tasks: tuple[str, ...] = ("head",)
+    needs_upos: bool = False
+
+    def encode(self, forest: Forest) -> tuple[Column, ...]:
+        """`+2`: the head is the second word to the right."""
+        distances = np.where(forest.heads == 0, 0, forest.heads - _words(forest.offsets))
+        values, ids = np.unique(distances, return_inverse=True)
+        return (Column(ids.astype(np.int32), tuple(f"{value:+d}" if value else "0" for value in values.tolist())),)
+
+    def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
+        """Distances that lead out of the sentence assert nothing."""
+        distances = _whole_numbers(columns[0])
+        heads = np.where(distances == 0, 0, distances + _words(offsets))
+        return _inside(np.where((heads <= 0) & (distances != 0), NO_HEAD, heads), offsets)
+
+
+@dataclass(frozen=True)
+class RelativePos:
+    """The head's part of speech, and how many words of it lie between: `+2@VERB` is the second verb to the right."""
+
+    name: str = "rel-pos"
+    tasks: tuple[str, ...] = ("head",)
+    needs_upos: bool = True
+
+    def encode(self, forest: Forest) -> tuple[Column, ...]:
+        """`-1@ROOT` is the root."""
+        upos = _needed(forest.upos, len(forest.heads))
+        counts = _count_tags(forest.heads, forest.offsets, upos.ids)
+        tags = np.where(forest.heads == 0, len(upos.names), upos.ids[_head_positions(forest)])
+        names = [*upos.names, ROOT_TAG]
+        kinds, ids = np.unique(counts * len(names) + tags, return_inverse=True)
+        labels = tuple(f"{kind // len(names):+d}@{names[kind % len(names)]}" for kind in kinds.tolist())
+        return (Column(ids.astype(np.int32), labels),)
+
+    def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
+        """Where there are too few words of that part of speech, one word fewer is tried, as the paper's authors do."""
+        tags = _needed(upos, len(columns[0].ids))
+        numbers = {tag: number for number, tag in enumerate(tags.names)} | {ROOT_TAG: len(tags.names)}
+        parsed = [re.fullmatch(r"([+-]\d{1,6})@(.*)", name, re.ASCII) for name in columns[0].names]
+        counts = np.array([int(match[1]) if match else 0 for match in parsed] + [0], dtype=np.int64)
+        kinds = np.array([numbers.get(match[2], NO_TAG) if match else NO_TAG for match in parsed] + [NO_TAG], dtype=np.int64)
+        ids = columns[0].ids
+        return np.asarray(_find_tags(counts[ids], kinds[ids], offsets, tags.ids, numbers[ROOT_TAG]))
+
+
+def _words(offsets: Int64s) -> Int64s:
+    """Every word's number in its sentence, from 1."""
+    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
+
+
+def _head_positions(forest: Forest) -> Int64s:
+    """Where each word's head stands in the arrays; for roots, any place."""
+    return np.maximum(np.repeat(forest.offsets[:-1], np.diff(forest.offsets)) + forest.heads - 1, 0)
+
+
+def _whole_numbers(column: Column) -> Int64s:
+    """The labels as numbers; what is none becomes one that leads nowhere."""
+    nowhere = 1 << 40
+    values = [int(name) if re.fullmatch(r"[+-]?\d{1,9}", name, re.ASCII) else nowhere for name in column.names]
+    return np.array([*values, nowhere], dtype=np.int64)[column.ids]
+
+
+def _inside(heads: Int64s, offsets: Int64s) -> Int32s:
+    lengths = np.repeat(np.diff(offsets), np.diff(offsets))
+    good = (heads >= 0) & (heads <= lengths) & (heads != _words(offsets))
+    return np.where(good, heads, NO_HEAD).astype(np.int32)
+
+
+def _needed(upos: Column | None, words: int) -> Column:
+    if upos is None:
+        raise LabelError("rel-pos needs part-of-speech tags, found none")
+    if len(upos.ids) != words:
+        raise LabelError(f"expected {words} part-of-speech tags, found {len(upos.ids)}")
+    return upos
+
+
+@njit(cache=True)
+def _count_tags(heads: Int32s, offsets: Int64s, tags: Int32s) -> Int64s:
+    """How many words of the head's tag there are from each word to its head, signed by the direction."""
+    counts = np.empty(len(heads), dtype=np.int64)
+    for s in range(len(offsets) - 1):
+        base = offsets[s] - 1
+        for at in range(offsets[s], offsets[s + 1]):
+            head = base + heads[at]
+            if heads[at] == 0:
+                counts[at] = -1
+                continue
+            step = 1 if head > at else -1
+            count, place = 0, at
+            while place != head:
+                place += step
+                count += tags[place] == tags[head]
+            counts[at] = step * count
+    return counts
+
+
+@njit(cache=True)
+def _find_tags(counts: Int64s, kinds: Int64s, offsets: Int64s, tags: Int32s, root: int) -> Int32s:
+    heads = np.full(len(tags), -1, dtype=np.int32)
+    for s in range(len(offsets) - 1):
+        base, end = offsets[s] - 1, offsets[s + 1]
+        for at in range(offsets[s], end):
+            wanted = abs(counts[at])
+            step = 1 if counts[at] > 0 else -1
+            seen, place, last = 0, at + step, -1
+            while wanted > seen and base <= place < end:
+                if (kinds[at] == root) if place == base else (kinds[at] == tags[place]):
+                    seen += 1
+                    last = place - base
+                place += step
+            if last >= 0 and seen >= max(wanted - 1, 1):
+                heads[at] = last
+    return heads

@@ -1,0 +1,102 @@
+"""Bytes in and out: plain and compressed files, standard input and output, writing without half-written files."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, TextIO
+
+from biplanar.errors import FileError
+
+CHUNK = 1 << 20
+
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+
+# What the three decompressors raise on data that is cut off or is not theirs.
+CORRUPT = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile)
+
+
+def display_name(path: str | Path) -> str:
+    """How messages name a file: `-` reads as standard input."""
+    return "<stdin>" if str(path) == "-" else str(path)
+
+
+def read_chunks(path: str | Path) -> Iterator[bytes]:
+    """The bytes of a file (`-`: standard input), decompressed by its ending, a chunk at a time."""
+    name = display_name(path)
+    try:
+        with _open(path) as stream:
+            while chunk := stream.read(CHUNK):
+                yield chunk
+    except CORRUPT as error:
+        raise FileError(f"{name}: truncated or corrupt {Path(name).suffix[1:]} data ({error})") from error
+    except OSError as error:
+        raise FileError(f"{name}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _open(path: str | Path) -> Iterator[IO[bytes]]:
+    if str(path) == "-":
+        yield sys.stdin.buffer
+        return
+    opener = OPENERS.get(Path(path).suffix, open)
+    with opener(path, "rb") as stream:
+        yield stream
+
+
+def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
+    """Numbered lines of a UTF-8 file, without their line ends."""
+    name, rest, number = display_name(path), b"", 0
+    for chunk in read_chunks(path):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            number += 1
+            yield number, decode_utf8(line, name, number).removesuffix("\r")
+    if rest:
+        yield number + 1, decode_utf8(rest, name, number + 1).removesuffix("\r")
+
+
+def decode_utf8(data: bytes, name: str, first_line: int) -> str:
+    """The text of some lines, or an error that names the line of the first broken byte."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = first_line + data.count(b"\n", 0, error.start)
+        raise FileError(f"{name}:{line}: expected UTF-8 text, found byte 0x{data[error.start]:02x}") from error
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[TextIO]:
+    """A text stream to a file (`-`: standard output). The file appears whole, when the block ends well, or not at all."""
+    if str(path) == "-":
+        yield sys.stdout
+        return
+    target = Path(path)
+    try:
+        handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or Path())
+    except OSError as error:
+        raise FileError(f"{target}: {error.strerror or error}") from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            yield stream
+        _give_usual_permissions(beside)
+        os.replace(beside, target)
+    except OSError as error:
+        raise FileError(f"{target}: {error.strerror or error}") from error
+    finally:
+        Path(beside).unlink(missing_ok=True)
+
+
+def _give_usual_permissions(path: str) -> None:
+    """`mkstemp` makes files private; a result should be readable as any other new file is."""
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(path, 0o666 & ~mask)
