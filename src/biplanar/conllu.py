@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple, TextIO
+
+import numpy as np
 
 from biplanar.errors import FormatError, TreeError
 from biplanar.text import decode_utf8, display_name, read_chunks
@@ -15,13 +19,9 @@ from biplanar.tree import Tree
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 
-# Rows are split all at once, with a marker field between them: each row takes ten fields and the marker.
-STRIDE = 11
-ROW_END = "\t\n\t"
-
-_BLANK_LINES = re.compile(rb"\n(?:[ \t\r]*\n)+")
-_BYTE_ORDER_MARK = "\ufeff"
-_ids = [str(number) for number in range(1, 513)]
+_BLANK_LINES = re.compile(r"\n(?:[ \t\r]*\n)+")
+_BLANK = "\ufeff \t\r\n"  # what may stand around sentences: white space, and a byte order mark
+_row_starts = [f"{number}\t" for number in range(1, 513)]
 
 
 class Word(NamedTuple):
@@ -39,12 +39,16 @@ class Word(NamedTuple):
     misc: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sentence:
-    """One block of CoNLL-U, kept as it was written; its words are looked at without multiword tokens and empty nodes."""
+    """One block of CoNLL-U, kept as it was written (`raw`).
+
+    `rows` are the lines of its words, without multiword tokens and empty nodes, known to be ten columns each and
+    numbered from 1. They are taken apart when a column is first asked for.
+    """
 
     raw: str
-    fields: list[str] = field(repr=False, compare=False)
+    rows: list[str] = field(repr=False, compare=False)
     path: str = field(default="<text>", compare=False)
     line: int = field(default=1, compare=False)
 
@@ -60,15 +64,19 @@ class Sentence:
         """A new sentence from its words' forms."""
         tags = upos or ["_"] * len(forms)
         rows = [f"{i}\t{form}\t_\t{tag}" + "\t_" * 6 for i, (form, tag) in enumerate(zip(forms, tags, strict=True), 1)]
-        sentence = _parse("\n".join([*comments, *rows]), "\n\n", "<words>", 1)
+        sentence = parse_conllu("\n".join([*comments, *rows, "", ""]), "<words>")[0]
         return sentence.with_tree(tree) if tree else sentence
 
     def __len__(self) -> int:
-        return (len(self.fields) + 1) // STRIDE
+        return len(self.rows)
+
+    @cached_property
+    def _fields(self) -> list[str]:
+        return "\t".join(self.rows).split("\t")
 
     def column(self, number: int) -> list[str]:
         """One column of all words, by its number (`FORM`, `UPOS`, ...)."""
-        return self.fields[number::STRIDE]
+        return self._fields[number::10]
 
     @property
     def forms(self) -> list[str]:
@@ -83,10 +91,14 @@ class Sentence:
     @property
     def words(self) -> list[Word]:
         """All columns, word by word."""
-        rows = zip(*(self.column(number) for number in range(10)), strict=True)
-        return [
-            Word(int(row[ID]), *row[1:HEAD], None if row[HEAD] == "_" else self._head(row), *row[DEPREL:]) for row in rows
-        ]
+        return [self._word(*row.split("\t")) for row in self.rows]
+
+    def _word(
+        self, number: str, form: str, lemma: str, upos: str, xpos: str, feats: str, head: str, *rest: str
+    ) -> Word:
+        deprel, deps, misc = rest
+        parent = None if head == "_" else self._head(int(number), head)
+        return Word(int(number), form, lemma, upos, xpos, feats, parent, deprel, deps, misc)
 
     @property
     def comments(self) -> list[str]:
@@ -104,7 +116,7 @@ class Sentence:
         column = self.column(HEAD)
         digits = "".join(column)
         if not (digits.isascii() and digits.isdigit()):
-            return [self._head(self.fields[at : at + 10]) for at in range(0, len(self.fields), STRIDE)]
+            return [self._head(word, head) for word, head in enumerate(column, 1)]
         heads = list(map(int, column))
         if max(heads) > len(heads):
             word = next(i for i, head in enumerate(heads, 1) if head > len(heads))
@@ -123,16 +135,13 @@ class Sentence:
         """The same sentence with other heads and relations; all else stays as it is."""
         if len(tree) != len(self):
             raise TreeError(f"expected a tree of {len(self)} words, found one of {len(tree)}")
-        lines, word = self.raw.split("\n"), 0
-        for number, line in enumerate(lines):
-            columns = line.split("\t")
-            if len(columns) == 10 and columns[ID].strip("\ufeff").isdigit():
-                columns[HEAD], columns[DEPREL] = str(tree.heads[word]), tree.deprels[word]
-                lines[number], word = "\t".join(columns), word + 1
-        fields = self.fields.copy()
-        fields[HEAD::STRIDE] = map(str, tree.heads)
-        fields[DEPREL::STRIDE] = tree.deprels
-        return Sentence("\n".join(lines), fields, self.path, self.line)
+        rows = [_with_arc(*row) for row in zip(self.rows, tree.heads, tree.deprels, strict=True)]
+        pieces, at = [], 0
+        for old, new in zip(self.rows, rows, strict=True):
+            start = self.raw.index(old, at)
+            pieces += [self.raw[at:start], new]
+            at = start + len(old)
+        return Sentence("".join([*pieces, self.raw[at:]]), rows, self.path, self.line)
 
     def to_conllu(self) -> str:
         """The block as text, byte for byte as it was read."""
@@ -147,10 +156,16 @@ class Sentence:
                 return FormatError(self.path, number, message)
         return FormatError(self.path, self.line, message)
 
-    def _head(self, row: Sequence[str]) -> int:
-        if row[HEAD].isascii() and row[HEAD].isdigit():
-            return int(row[HEAD])
-        raise self.error_at(int(row[ID]), f"expected a whole number as HEAD, found {row[HEAD]!r}")
+    def _head(self, word: int, head: str) -> int:
+        if head.isascii() and head.isdigit():
+            return int(head)
+        raise self.error_at(word, f"expected a whole number as HEAD, found {head!r}")
+
+
+def _with_arc(row: str, head: int, deprel: str) -> str:
+    before = row.split("\t", HEAD)
+    after = before.pop().split("\t", 2)[2]
+    return "\t".join([*before, str(head), deprel, after])
 
 
 def read_conllu(path: str | Path) -> Iterator[Sentence]:
@@ -183,62 +198,84 @@ def _missing_end(raw: str) -> str:
 
 def _sentences(chunks: Iterator[bytes], name: str) -> Iterator[Sentence]:
     line, found = 1, False
-    for content, tail in _blocks(chunks):
-        if content.strip(b"\xef\xbb\xbf \t\r\n"):
-            found = True
-            yield _parse(decode_utf8(content, name, line), tail.decode(), name, line)
-        line += content.count(b"\n") + tail.count(b"\n")
+    for data in _whole_blocks(chunks):
+        tidy = _is_tidy(data)
+        for content, tail in _blocks(decode_utf8(data, name, line), tidy):
+            lines = content.split("\n")
+            if tidy or content.strip(_BLANK):
+                found = True
+                rows = (tidy and _word_rows(lines)) or _parse_carefully(lines, name, line)
+                yield Sentence(content + tail, rows, name, line)
+            line += len(lines) - 1 + tail.count("\n")
     if not found:
         raise FormatError(name, 1, "expected at least one sentence, found an empty file")
 
 
-def _blocks(chunks: Iterator[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Blocks of lines with the blank lines behind them; blank lines before the first block belong to it."""
+def _whole_blocks(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes, cut behind blank lines."""
     rest = b""
     for chunk in chunks:
-        rest, start = rest + chunk, 0
-        for match in _BLANK_LINES.finditer(rest):
-            if match.end() == len(rest):
-                break  # more blank lines may follow in the next chunk
-            if not rest[start : match.start()].strip(b"\xef\xbb\xbf \t\r\n"):
-                continue  # still before the first block
-            yield rest[start : match.start()], rest[match.start() : match.end()]
-            start = match.end()
-        rest = rest[start:]
+        rest += chunk
+        cut = max(rest.rfind(b"\n\n") + 2, rest.rfind(b"\n\r\n") + 3)
+        if cut > 2:
+            yield rest[:cut]
+            rest = rest[cut:]
     if rest:
-        match = _BLANK_LINES.search(rest, len(rest.rstrip(b" \t\r\n")))
-        end = match.start() if match else len(rest.removesuffix(b"\n"))
-        yield rest[:end], rest[end:]
+        yield rest
 
 
-def _parse(content: str, tail: str, path: str, line: int) -> Sentence:
-    rows = content.strip("\r")
-    if rows.startswith((_BYTE_ORDER_MARK, "\n", " ", "\t")):
-        rows = rows.lstrip(_BYTE_ORDER_MARK + " \t\r\n")
-    if "\r" in rows:
-        rows = rows.replace("\r\n", "\n")
-    while rows.startswith("#"):
-        rows = rows.partition("\n")[2]
-    fields = rows.replace("\n", ROW_END).split("\t")
-    size = len(fields) // STRIDE + 1
-    regular = len(fields) == size * STRIDE - 1 and fields[10::STRIDE].count("\n") == size - 1
-    if not regular or fields[ID::STRIDE] != _first_ids(size) or "" in fields:
-        fields = _parse_carefully(content, path, line)
-    return Sentence(content + tail, fields, path, line)
+def _is_tidy(data: bytes) -> bool:
+    """Whether all lines are comments, single empty lines, or ten columns with something in each: seen at once for many.
+
+    What is not tidy is no error yet, but is looked at line by line, which takes longer.
+    """
+    if b"\r" in data or data[:1] in b"\xef\n":
+        return False
+    signs = np.frombuffer(b"\n" + data + b"\n" * (data[-1:] != b"\n"), dtype=np.uint8)
+    marks = np.flatnonzero(signs <= ord("\n"))  # tabs and line ends (and what else is that low is not tidy)
+    ends = np.flatnonzero(signs[marks] == ord("\n"))
+    first_signs = signs[marks[ends[:-1]] + 1]
+    without_columns = (first_signs == ord("\n")) | (first_signs == ord("#"))
+    tabs_right = (np.diff(ends) == np.where(without_columns, 1, 10)).all()
+    gaps = np.flatnonzero(np.diff(marks) == 1)  # two marks side by side: only a single empty line is allowed
+    gaps_right = (signs[marks[gaps]] == ord("\n")).all() and (np.diff(gaps) > 1).all()
+    return bool(tabs_right and gaps_right and (signs[marks[gaps] + 1] == ord("\n")).all())
 
 
-def _first_ids(size: int) -> list[str]:
-    if size > len(_ids):
-        _ids.extend(str(number) for number in range(len(_ids) + 1, size + 1))
-    return _ids[:size]
+def _blocks(text: str, tidy: bool) -> Iterator[tuple[str, str]]:
+    """Blocks of lines, each with the blank lines behind it; blank lines before the first block belong to it."""
+    if tidy:
+        *blocks, last = text.split("\n\n")
+        yield from zip(blocks, repeat("\n\n"))
+        start = len(text) - len(last)
+    else:
+        start = 0
+        for match in _BLANK_LINES.finditer(text):
+            if text[start : match.start()].strip(_BLANK):
+                yield text[start : match.start()], match[0]
+                start = match.end()
+    if start < len(text):
+        content = text[start:].removesuffix("\n")
+        yield content, text[start + len(content) :]
 
 
-def _parse_carefully(content: str, path: str, line: int) -> list[str]:
+def _word_rows(lines: list[str]) -> list[str] | None:
+    """The lines of a tidy block, but for its comments; None if they are not just its words in order."""
+    comments = 0
+    while comments < len(lines) and lines[comments][0] == "#":
+        comments += 1
+    rows = lines[comments:]
+    if len(rows) > len(_row_starts):
+        _row_starts.extend(f"{number}\t" for number in range(len(_row_starts) + 1, len(rows) + 1))
+    return rows if rows and all(map(str.startswith, rows, _row_starts)) else None
+
+
+def _parse_carefully(lines: list[str], path: str, line: int) -> list[str]:
     """Line by line: multiword tokens and empty nodes are passed over, and what is wrong is named with its line."""
     words: list[str] = []
-    for number, text in enumerate(content.split("\n"), line):
-        row = text.strip("\r").lstrip(_BYTE_ORDER_MARK)
-        if not row.strip() or row.startswith("#"):
+    for number, text in enumerate(lines, line):
+        row = text.removesuffix("\r").lstrip("\ufeff")
+        if not row.strip(_BLANK) or row.startswith("#"):
             continue
         columns = row.split("\t")
         if len(columns) != 10:
@@ -252,4 +289,4 @@ def _parse_carefully(content: str, path: str, line: int) -> list[str]:
         words.append(row)
     if not words:
         raise FormatError(path, line, "expected a sentence with words, found none in this block")
-    return ROW_END.join(words).split("\t")
+    return words

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from biplanar.forest import Forest
 from biplanar.tree import Int32s, Int64s, Tree
 
+BOTH, LEFT, RIGHT = 0, 1, 2  # directions of arcs
+
 
 class Arc(NamedTuple):
     """A head and its dependent, as word numbers from 1."""
@@ -75,7 +77,7 @@ def is_two_planar(tree: Tree) -> bool:
 
 
 def planes_needed_at_least(tree: Tree) -> int:
-    """A lower bound on the planes that a tree needs: exact up to 2, beyond it the largest set of arcs that all cross."""
+    """A lower bound on the planes a tree needs: exact up to 2, beyond it the largest set of arcs that all cross."""
     parts = components(Forest.from_trees([tree]))
     if not parts.crossed().any():
         return 1
@@ -107,199 +109,238 @@ def components(forest: Forest, *, by_direction: bool = False, closers_first: boo
     `by_direction`: only arcs of the same direction are taken to cross. `closers_first`: an arc that ends at a word is
     closed before those that begin at the word before it are opened, so these two do not cross.
     """
-    part, side, odd = _components(forest.heads, forest.offsets, by_direction, closers_first)
-    return Components(part, side, odd)
+    total = len(forest.heads)
+    parent = np.arange(total, dtype=np.int32)  # union-find over the arcs, each with its side relative to its parent's
+    side, odd = np.zeros(total, dtype=np.uint8), np.zeros(total, dtype=np.bool_)
+    for direction in (LEFT, RIGHT) if by_direction else (BOTH,):
+        _join_crossing(forest.heads, forest.offsets, direction, closers_first, parent, side, odd)
+    return Components(*_resolve(parent, side, odd))
 
 
 @njit(cache=True)
-def _components(
-    heads: Int32s, offsets: Int64s, by_direction: bool, closers_first: bool
-) -> tuple[Int32s, NDArray[np.uint8], NDArray[np.bool_]]:
-    total, longest = len(heads), 0
+def _join_crossing(
+    heads: Int32s,
+    offsets: Int64s,
+    direction: int,
+    closers_first: bool,
+    parent: Int32s,
+    side: NDArray[np.uint8],
+    odd: NDArray[np.bool_],
+) -> None:
+    """Sweep over the words with a list of open arcs: when one closes, it crosses what was opened after it and is open.
+
+    Neighbouring open arcs that are known to lie on the same side form a block. A closing arc that crosses a block is
+    joined to one of its arcs only, and the blocks that it crosses become one: the work is near-linear in the words, not
+    in the crossings.
+    """
+    longest = 0
     for s in range(len(offsets) - 1):
         longest = max(longest, offsets[s + 1] - offsets[s])
-    parent = np.arange(total, dtype=np.int32)  # union-find over all arcs, each with its side relative to its parent
-    side = np.zeros(total, dtype=np.uint8)
-    odd = np.zeros(total, dtype=np.bool_)
-    opening = np.zeros(longest + 2, dtype=np.int32)  # first arc (dependent) that begins at a word, the longest first
+    opening = np.zeros(longest + 2, dtype=np.int32)  # first arc that begins at a word, the longest first
     closing = np.zeros(longest + 2, dtype=np.int32)  # first arc that ends at a word, the shortest first
     next_opening = np.zeros(longest + 2, dtype=np.int32)
     next_closing = np.zeros(longest + 2, dtype=np.int32)
-    below = np.zeros(longest + 2, dtype=np.int32)  # the open arcs, a list in the order of opening
+    below = np.zeros(longest + 2, dtype=np.int32)  # the open arcs as a list, in the order of opening
     above = np.zeros(longest + 2, dtype=np.int32)
     rank = np.zeros(longest + 2, dtype=np.int32)  # when an arc was opened
-    # Neighbouring open arcs that are known to lie on the same side form a block, so that a closing arc which
-    # crosses all of them is joined to one of them only.
     block_first = np.zeros(longest + 2, dtype=np.int32)  # rank of the lowest arc
     block_top = np.zeros(longest + 2, dtype=np.int32)  # highest open arc
     block_size = np.zeros(longest + 2, dtype=np.int32)
 
     for s in range(len(offsets) - 1):
         base, n = offsets[s] - 1, offsets[s + 1] - offsets[s]
-        for direction in (-1, 1) if by_direction else (0, 2):
-            if direction == 2:
-                break
-            opening[: n + 2] = 0
-            closing[: n + 2] = 0
-            # Two radix passes over linked lists: by left end, then by right end, then by left end again.
-            for d in range(1, n + 1):
-                h = heads[base + d]
-                if h > 0 and not (direction == -1 and h < d) and not (direction == 1 and h > d):
-                    left = min(h, d)
-                    next_opening[d] = opening[left]
-                    opening[left] = d
-            for left in range(1, n + 1):
-                d = opening[left]
-                while d > 0:
-                    right = max(heads[base + d], d)
-                    next_closing[d] = closing[right]
-                    closing[right] = d
-                    d = next_opening[d]
-                opening[left] = 0
-            for right in range(1, n + 1):
-                d = closing[right]
-                while d > 0:
-                    left = min(heads[base + d], d)
-                    next_opening[d] = opening[left]
-                    opening[left] = d
-                    d = next_closing[d]
-
-            top, blocks, opened = 0, 0, 0
-            for word in range(2, n + 1):
-                # One label's brackets in their order: what closes early, what opens, what closes late.
-                for phase in range(3):
-                    if phase == 1:
-                        a = opening[word - 1]
-                        while a > 0:
-                            opened += 1
-                            rank[a] = opened
-                            below[a] = top
-                            if top > 0:
-                                above[top] = a
-                            above[a] = 0
-                            top = a
-                            block_first[blocks] = opened
-                            block_top[blocks] = a
-                            block_size[blocks] = 1
-                            blocks += 1
-                            a = next_opening[a]
+        _list_arcs(heads, base, n, direction, opening, closing, next_opening, next_closing)
+        top, blocks, opened = 0, 0, 0
+        for word in range(2, n + 1):
+            # One label's brackets in their order: what closes early, what opens, what closes late.
+            for phase in range(3):
+                arc = opening[word - 1] if phase == 1 else 0
+                while arc > 0:
+                    opened += 1
+                    rank[arc], below[arc], above[arc] = opened, top, 0
+                    above[top] = arc
+                    top = arc
+                    block_first[blocks], block_top[blocks], block_size[blocks] = opened, arc, 1
+                    blocks += 1
+                    arc = next_opening[arc]
+                arc = 0 if phase == 1 else closing[word]
+                while arc > 0:
+                    early = closers_first and min(heads[base + arc], arc) != word - 1
+                    if early != (phase == 0):
+                        arc = next_closing[arc]
                         continue
-                    a = closing[word]
-                    while a > 0:
-                        early = closers_first and min(heads[base + a], a) != word - 1
-                        if early != (phase == 0):
-                            a = next_closing[a]
-                            continue
-                        own = blocks - 1
-                        while block_first[own] > rank[a]:
-                            own -= 1
-                        # Everything opened after `a` and still open crosses it.
-                        for b in range(own, blocks):
-                            other = block_top[b]
-                            if other != a:
-                                x, y, parity = base + a, base + other, 1
-                                while parent[x] != x:
-                                    side[x] ^= side[parent[x]]
-                                    parent[x] = parent[parent[x]]
-                                    parity ^= side[x]
-                                    x = parent[x]
-                                while parent[y] != y:
-                                    side[y] ^= side[parent[y]]
-                                    parent[y] = parent[parent[y]]
-                                    parity ^= side[y]
-                                    y = parent[y]
-                                if x == y:
-                                    odd[x] |= parity == 1
-                                else:
-                                    parent[y] = x
-                                    side[y] = parity
-                                    odd[x] |= odd[y]
+                    own = blocks - 1
+                    while block_first[own] > rank[arc]:
+                        own -= 1
+                    for block in range(own, blocks):
+                        if block_top[block] != arc:
+                            _join(parent, side, odd, base + arc, base + block_top[block])
+                    for block in range(own + 2, blocks):
+                        block_size[own + 1] += block_size[block]
+                    if own + 1 < blocks:
+                        block_top[own + 1] = block_top[blocks - 1]
+                        blocks = own + 2
+                    above[below[arc]] = above[arc]
+                    if above[arc] > 0:
+                        below[above[arc]] = below[arc]
+                    else:
+                        top = below[arc]
+                    if block_top[own] == arc:
+                        block_top[own] = below[arc]
+                    block_size[own] -= 1
+                    if block_size[own] == 0:
                         if own + 1 < blocks:
-                            block_top[own + 1] = block_top[blocks - 1]
-                            for b in range(own + 2, blocks):
-                                block_size[own + 1] += block_size[b]
-                            blocks = own + 2
-                        # Close `a`.
-                        if above[a] > 0:
-                            below[above[a]] = below[a]
-                        else:
-                            top = below[a]
-                        if below[a] > 0:
-                            above[below[a]] = above[a]
-                        if block_top[own] == a:
-                            block_top[own] = below[a]
-                        block_size[own] -= 1
-                        if block_size[own] == 0:
-                            if own + 1 < blocks:
-                                block_first[own] = block_first[own + 1]
-                                block_top[own] = block_top[own + 1]
-                                block_size[own] = block_size[own + 1]
-                            blocks -= 1
-                        a = next_closing[a]
+                            block_first[own] = block_first[own + 1]
+                            block_top[own] = block_top[own + 1]
+                            block_size[own] = block_size[own + 1]
+                        blocks -= 1
+                    arc = next_closing[arc]
 
-    part = np.empty(total, dtype=np.int32)
-    sides = np.zeros(total, dtype=np.uint8)
-    odds = np.zeros(total, dtype=np.bool_)
-    for i in range(total):
-        x, parity = i, 0
-        while parent[x] != x:
-            parity ^= side[x]
-            x = parent[x]
-        part[i], sides[i], odds[i] = x, parity, odd[x]
+
+@njit(cache=True)
+def _list_arcs(
+    heads: Int32s,
+    base: int,
+    n: int,
+    direction: int,
+    opening: Int32s,
+    closing: Int32s,
+    next_opening: Int32s,
+    next_closing: Int32s,
+) -> None:
+    """List the arcs of a direction by left end, longest first, and by right end, shortest first: a radix sort."""
+    for word in range(n + 2):
+        opening[word] = 0
+        closing[word] = 0
+    for d in range(1, n + 1):
+        h = heads[base + d]
+        if h > 0 and (direction == BOTH or (h > d) == (direction == LEFT)):
+            next_opening[d] = opening[min(h, d)]
+            opening[min(h, d)] = d
+    for left in range(1, n + 1):
+        d = opening[left]
+        while d > 0:
+            right = max(heads[base + d], d)
+            next_closing[d] = closing[right]
+            closing[right] = d
+            d = next_opening[d]
+        opening[left] = 0
+    for right in range(1, n + 1):
+        d = closing[right]
+        while d > 0:
+            left = min(heads[base + d], d)
+            next_opening[d] = opening[left]
+            opening[left] = d
+            d = next_closing[d]
+
+
+@njit(cache=True)
+def _root(parent: Int32s, side: NDArray[np.uint8], arc: int) -> tuple[int, int]:
+    """The arc that stands for a part, and on which side of it an arc lies; shortens the way for the next time."""
+    parity = 0
+    while parent[arc] != arc:
+        side[arc] ^= side[parent[arc]]
+        parent[arc] = parent[parent[arc]]
+        parity ^= side[arc]
+        arc = parent[arc]
+    return arc, parity
+
+
+@njit(cache=True)
+def _join(parent: Int32s, side: NDArray[np.uint8], odd: NDArray[np.bool_], one: int, other: int) -> None:
+    """Two arcs cross: they belong to one part, on different sides."""
+    root, parity = _root(parent, side, one)
+    second, second_parity = _root(parent, side, other)
+    if root == second:
+        odd[root] |= parity == second_parity
+    else:
+        parent[second] = root
+        side[second] = 1 ^ parity ^ second_parity
+        odd[root] |= odd[second]
+
+
+@njit(cache=True)
+def _resolve(
+    parent: Int32s, side: NDArray[np.uint8], odd: NDArray[np.bool_]
+) -> tuple[Int32s, NDArray[np.uint8], NDArray[np.bool_]]:
+    part = np.empty(len(parent), dtype=np.int32)
+    sides = np.empty(len(parent), dtype=np.uint8)
+    odds = np.empty(len(parent), dtype=np.bool_)
+    for arc in range(len(parent)):
+        part[arc], sides[arc] = _root(parent, side, arc)
+        odds[arc] = odd[part[arc]]
     return part, sides, odds
 
 
 @njit(cache=True)
 def _nonprojective(heads: Int32s, offsets: Int64s) -> NDArray[np.bool_]:
+    """Subtrees are ranges of a numbering from the root down; each arc asks for the lowest and highest number inside."""
     result = np.zeros(len(heads), dtype=np.bool_)
+    longest, levels = 0, 1
+    for s in range(len(offsets) - 1):
+        longest = max(longest, offsets[s + 1] - offsets[s])
+    while (1 << levels) <= longest:
+        levels += 1
+    width = longest + 1
+    size = np.zeros(width, dtype=np.int32)
+    waiting = np.zeros(width, dtype=np.int32)
+    order = np.zeros(width, dtype=np.int32)
+    number = np.zeros(width, dtype=np.int32)
+    low = np.zeros(levels * width, dtype=np.int32)  # lowest number in the 2^k words from each word on
+    high = np.zeros(levels * width, dtype=np.int32)
     for s in range(len(offsets) - 1):
         base, n = offsets[s] - 1, offsets[s + 1] - offsets[s]
-        # Number the words so that each subtree is a range: sizes from the leaves up, then numbers from the root down.
-        size = np.ones(n + 1, dtype=np.int32)
-        waiting = np.zeros(n + 1, dtype=np.int32)
-        for d in range(1, n + 1):
-            waiting[heads[base + d]] += 1
-        order = np.empty(n, dtype=np.int32)
-        filled = 0
-        for d in range(1, n + 1):
-            if waiting[d] == 0:
-                order[filled] = d
-                filled += 1
-        for at in range(n):
-            h = heads[base + order[at]]
-            size[h] += size[order[at]]
-            waiting[h] -= 1
-            if h > 0 and waiting[h] == 0:
-                order[filled] = h
-                filled += 1
-        number = np.zeros(n + 1, dtype=np.int32)
-        free = np.ones(n + 1, dtype=np.int32)  # the next number inside each subtree, relative to its head's
-        for at in range(n - 1, -1, -1):
-            d = order[at]
-            h = heads[base + d]
-            number[d] = number[h] + free[h]
-            free[h] += size[d]
-        # Smallest and largest number in every window of 2^k words, to ask for those inside an arc at once.
-        levels = 1
-        while (1 << levels) <= n:
-            levels += 1
-        low = np.empty((levels, n + 1), dtype=np.int32)
-        high = np.empty((levels, n + 1), dtype=np.int32)
-        low[0], high[0] = number, number
-        for k in range(1, levels):
-            half = 1 << (k - 1)
-            for i in range(n + 2 - 2 * half):
-                low[k, i] = min(low[k - 1, i], low[k - 1, i + half])
-                high[k, i] = max(high[k - 1, i], high[k - 1, i + half])
+        _number_subtrees(heads, base, n, size, waiting, order, number)
+        for word in range(n + 1):
+            low[word] = high[word] = number[word]
+        k = 1
+        while (1 << k) <= n:
+            half, here, before = 1 << (k - 1), k * width, (k - 1) * width
+            for word in range(n + 2 - 2 * half):
+                low[here + word] = min(low[before + word], low[before + word + half])
+                high[here + word] = max(high[before + word], high[before + word + half])
+            k += 1
         for d in range(1, n + 1):
             h = heads[base + d]
             first, last = min(h, d) + 1, max(h, d) - 1
-            if first <= last:
-                k = 0
-                while (2 << k) <= last - first + 1:
-                    k += 1
-                other = last - (1 << k) + 1
-                least = min(low[k, first], low[k, other])
-                most = max(high[k, first], high[k, other])
-                result[base + d] = least < number[h] or most >= number[h] + size[h]
+            if first > last:
+                continue
+            k = 0
+            while (2 << k) <= last - first + 1:
+                k += 1
+            one, other = k * width + first, k * width + last - (1 << k) + 1
+            lowest, highest = min(low[one], low[other]), max(high[one], high[other])
+            result[base + d] = lowest < number[h] or highest >= number[h] + size[h]
     return result
+
+
+@njit(cache=True)
+def _number_subtrees(
+    heads: Int32s, base: int, n: int, size: Int32s, waiting: Int32s, order: Int32s, number: Int32s
+) -> None:
+    """Number the words so that each word's subtree has the numbers from its own on: sizes from the leaves up first."""
+    for word in range(n + 1):
+        size[word] = 1
+        waiting[word] = 0
+    for d in range(1, n + 1):
+        waiting[heads[base + d]] += 1
+    filled = 0
+    for d in range(1, n + 1):
+        if waiting[d] == 0:
+            order[filled] = d
+            filled += 1
+    for at in range(n):
+        h = heads[base + order[at]]
+        size[h] += size[order[at]]
+        waiting[h] -= 1
+        if h > 0 and waiting[h] == 0:
+            order[filled] = h
+            filled += 1
+    for word in range(n + 1):
+        waiting[word] = 1  # from here on: the next free number inside a word's subtree, counted from the word's own
+    number[0] = 0
+    for at in range(n - 1, -1, -1):
+        d = order[at]
+        h = heads[base + d]
+        number[d] = number[h] + waiting[h]
+        waiting[h] += size[d]

@@ -23,7 +23,11 @@ class FormatError(BiplanarError):
 
 
 class TreeError(BiplanarError):
-    """Heads that are not a tree, or a tree that the task at hand cannot take."""
+    """Heads that are no tree, or a tree that the task at hand cannot take; `sentence` says which of many (from 0)."""
+
+    def __init__(self, message: str, sentence: int = 0) -> None:
+        super().__init__(message)
+        self.sentence = sentence
 
 
 class LabelError(BiplanarError):

@@ -34,7 +34,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Forest:
-    """Trees one after the other. Sentence s has the words `offsets[s]` to `offsets[s + 1]`; heads count from 1 in each."""
+    """Trees end to end. Sentence s has the words from `offsets[s]` to `offsets[s + 1]`; heads count from 1 in each."""
 
     offsets: Int64s
     heads: Int32s

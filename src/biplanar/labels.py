@@ -26,9 +26,7 @@ def decode(
     return decode_all([rows], encoding, decoder=decoder, upos=None if upos is None else [upos])[0]
 
 
-def encode_all(
-    trees: Sequence[Tree], encoding: str, *, upos: Iterable[Sequence[str]] | None = None
-) -> list[list[Row]]:
+def encode_all(trees: Sequence[Tree], encoding: str, *, upos: Iterable[Sequence[str]] | None = None) -> list[list[Row]]:
     """`encode` for many trees at once, and so many times faster."""
     return forest_rows(Forest.from_trees(trees, upos), get_encoding(encoding))
 

@@ -63,7 +63,8 @@ def assign_planes(forest: Forest, strategy: Strategy) -> Planes:
 @njit(cache=True)
 def _visiting_order(heads: Int32s, base: int, n: int, order: Int32s, first: Int32s, following: Int32s) -> int:
     """Fill `order` with the dependents of all arcs by right end, the shortest first: as a stack closes them."""
-    first[: n + 2] = 0
+    for word in range(n + 2):
+        first[word] = 0
     for d in range(1, n + 1):
         h = heads[base + d]
         if h > d:
@@ -93,7 +94,7 @@ def _covered(free: Int32s, at: int) -> bool:
     """Whether a word lies strictly inside an arc of this plane; `free` leads to the next word that does not."""
     while free[at] != free[free[at]]:
         free[at] = free[free[at]]
-    return free[at] != at
+    return bool(free[at] != at)
 
 
 @njit(cache=True)
@@ -179,9 +180,10 @@ def _propagate(
 
 @njit(cache=True)
 def _rescue(heads: Int32s, offsets: Int64s, odd: NDArray[np.bool_], planes: Planes) -> None:
-    """Greedy over the arcs of the parts that do not fit in two planes; here arcs of one direction cross only each other,
+    """Greedy over the arcs of the parts that do not fit in two planes.
 
-    and an arc that ends at a word leaves those alone that begin at the word before.
+    Here arcs of one direction cross only each other, and an arc that ends at a word leaves alone those that begin at
+    the word before.
     """
     longest = 0
     for s in range(len(offsets) - 1):
@@ -192,10 +194,9 @@ def _rescue(heads: Int32s, offsets: Int64s, odd: NDArray[np.bool_], planes: Plan
     free = np.zeros((6, longest + 2), dtype=np.int32)  # by direction and plane
     for s in range(len(offsets) - 1):
         base, n = offsets[s] - 1, offsets[s + 1] - offsets[s]
-        if not odd[base + 1 : base + 1 + n].any():
-            continue
         for row in range(6):
-            free[row, : n + 2] = np.arange(n + 2)
+            for word in range(n + 2):
+                free[row, word] = word
         for step in range(_visiting_order(heads, base, n, order, first, following)):
             d = order[step]
             if not odd[base + d]:

@@ -75,7 +75,7 @@ def decode_utf8(data: bytes, name: str, first_line: int) -> str:
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[TextIO]:
-    """A text stream to a file (`-`: standard output). The file appears whole, when the block ends well, or not at all."""
+    """A stream to a file (`-`: standard output); the file appears whole when the block ends well, or not at all."""
     if str(path) == "-":
         yield sys.stdout
         return

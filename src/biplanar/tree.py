@@ -77,7 +77,9 @@ def _explain(sentence: int, heads: list[int]) -> Fault:
     size = len(heads)
     for word, head in enumerate(heads, 1):
         if not 0 <= head <= size:
-            return Fault(sentence, word, f"word {word}: expected a head from 0 to {size}, found one outside the sentence")
+            return Fault(
+                sentence, word, f"word {word}: expected a head from 0 to {size}, found one outside the sentence"
+            )
         if head == word:
             return Fault(sentence, word, f"word {word} is its own head")
     if 0 not in heads:

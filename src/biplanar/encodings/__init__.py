@@ -35,16 +35,14 @@ class Encoding(Protocol):
         """The head that the labels assert for each word: 0 for the root, -1 (`NO_HEAD`) where they assert none."""
 
 
-ENCODINGS: dict[str, Encoding] = {
-    encoding.name: encoding
-    for encoding in (
-        Brackets("1p-brackets", None),
-        *(Brackets(name, strategy) for name, strategy in STRATEGIES.items()),
-        RelativePos(),
-        Absolute(),
-        Relative(),
-    )
-}
+_ALL: tuple[Encoding, ...] = (
+    Brackets("1p-brackets", None),
+    *(Brackets(name, strategy) for name, strategy in STRATEGIES.items()),
+    RelativePos(),
+    Absolute(),
+    Relative(),
+)
+ENCODINGS = {encoding.name: encoding for encoding in _ALL}
 
 
 def get_encoding(name: str) -> Encoding:

@@ -1,8 +1,8 @@
 r"""Bracket labels, in one plane or two.
 
 A left arc from h to d puts `<` on word d+1 and `\` on word h; a right arc from h to d puts `/` on word h+1 and `>` on
-word d. The root's arc gets no brackets. In the paper's labels a word's brackets stand in the order `<` `/` `\` `>`; where
-closers come first, `\` and `>` whose partner is not the previous word stand before `<` and `/`.
+word d. The root's arc gets no brackets. In the paper's labels a word's brackets stand in the order `<` `/` `\` `>`;
+where closers come first, `\` and `>` whose partner is not the previous word stand before `<` and `/`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from biplanar.tree import Int32s, Int64s
 EMPTY = "_"
 SYMBOLS = "</\\>"
 
-# A label as one number: how often each bracket stands in each of its places, `COUNT_BITS` bits for those that may repeat.
+# A label as one number: how often each bracket stands in each of its places, with `COUNT_BITS` bits for repeated ones.
 COUNT_BITS = 20
 LONGEST = (1 << COUNT_BITS) - 1
 OPEN_LEFT, CLOSE_RIGHT_EARLY, CLOSE_RIGHT_LATE = 1, 2, 4
@@ -56,7 +56,7 @@ class Brackets:
         return tuple(_plane_labels(forest, planes, plane, early) for plane in range(1, len(self.tasks) + 1))
 
     def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
-        """Match brackets, each direction of each plane on a stack of its own; a later arc of a word replaces an earlier."""
+        """Match brackets on a stack for each direction and plane; a later arc of a word replaces an earlier one."""
         symbols, starts, first_label = _symbols([column.names for column in columns])
         ids = np.stack([column.ids for column in columns])
         return np.asarray(_match(ids, offsets, symbols, starts, first_label))
@@ -65,7 +65,8 @@ class Brackets:
         roots = forest.roots()
         if (roots != 1).any():
             sentence = int(np.argmax(roots != 1))
-            raise TreeError(f"{self.name} needs trees with one root, found {roots[sentence]} in tree {sentence + 1}")
+            message = f"{self.name} needs trees with one root, found one with {roots[sentence]}"
+            raise TreeError(message, sentence)
         if np.diff(forest.offsets).max(initial=0) > LONGEST:
             raise LabelError(f"{self.name} takes sentences of up to {LONGEST} words")
 
@@ -148,11 +149,21 @@ def _match(
 ) -> Int32s:
     tasks, total = ids.shape
     heads = np.full(total, -1, dtype=np.int32)
-    stacks = np.zeros((tasks, 2, 64), dtype=np.int32)
-    depths = np.zeros((tasks, 2), dtype=np.int64)
+    most = 0  # brackets in one sentence: as deep as a stack can get
+    for s in range(len(offsets) - 1):
+        brackets = 0
+        for task in range(tasks):
+            for at in range(offsets[s], offsets[s + 1]):
+                if ids[task, at] >= 0:
+                    label = first_label[task] + ids[task, at]
+                    brackets += starts[label + 1] - starts[label]
+        most = max(most, brackets)
+    stacks = np.empty((2 * tasks, most), dtype=np.int32)
+    depths = np.zeros(2 * tasks, dtype=np.int64)
     for s in range(len(offsets) - 1):
         base = offsets[s] - 1
-        depths[:] = 0
+        for stack in range(2 * tasks):
+            depths[stack] = 0
         for at in range(offsets[s], offsets[s + 1]):
             word = at - base
             for task in range(tasks):
@@ -162,18 +173,13 @@ def _match(
                 label = first_label[task] + number
                 for place in range(starts[label], starts[label + 1]):
                     symbol = symbols[place]
-                    side = symbol & 1  # `<` and `\` to stack 0, `/` and `>` to stack 1
-                    depth = depths[task, side]
+                    stack = 2 * task + (symbol & 1)  # `<` and `\` have one, `/` and `>` the other
                     if symbol < 2:
-                        if depth == stacks.shape[2]:
-                            wider = np.zeros((tasks, 2, 2 * depth), dtype=np.int32)
-                            wider[:, :, :depth] = stacks
-                            stacks = wider
-                        stacks[task, side, depth] = word - 1
-                        depths[task, side] = depth + 1
-                    elif depth > 0:
-                        partner = stacks[task, side, depth - 1]
-                        depths[task, side] = depth - 1
+                        stacks[stack, depths[stack]] = word - 1
+                        depths[stack] += 1
+                    elif depths[stack] > 0:
+                        depths[stack] -= 1
+                        partner = stacks[stack, depths[stack]]
                         if symbol == 3:
                             heads[at] = partner
                         elif partner > 0:  # a `<` on the first word has no dependent

@@ -82,19 +82,23 @@ class RelativePos:
         numbers = {tag: number for number, tag in enumerate(tags.names)} | {ROOT_TAG: len(tags.names)}
         parsed = [re.fullmatch(r"([+-]\d{1,6})@(.*)", name, re.ASCII) for name in columns[0].names]
         counts = np.array([int(match[1]) if match else 0 for match in parsed] + [0], dtype=np.int64)
-        kinds = np.array([numbers.get(match[2], NO_TAG) if match else NO_TAG for match in parsed] + [NO_TAG], dtype=np.int64)
+        kinds = np.array(
+            [numbers.get(match[2], NO_TAG) if match else NO_TAG for match in parsed] + [NO_TAG], dtype=np.int64
+        )
         ids = columns[0].ids
         return np.asarray(_find_tags(counts[ids], kinds[ids], offsets, tags.ids, numbers[ROOT_TAG]))
 
 
 def _words(offsets: Int64s) -> Int64s:
     """Every word's number in its sentence, from 1."""
-    return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets)) + 1
+    starts: Int64s = np.repeat(offsets[:-1], np.diff(offsets))
+    return np.arange(1, offsets[-1] + 1, dtype=np.int64) - starts
 
 
 def _head_positions(forest: Forest) -> Int64s:
     """Where each word's head stands in the arrays; for roots, any place."""
-    return np.maximum(np.repeat(forest.offsets[:-1], np.diff(forest.offsets)) + forest.heads - 1, 0)
+    starts: Int64s = np.repeat(forest.offsets[:-1], np.diff(forest.offsets))
+    return np.maximum(starts + forest.heads.astype(np.int64) - 1, 0)
 
 
 def _whole_numbers(column: Column) -> Int64s:

@@ -1,0 +1,46 @@
+"""The command `biplanar`: arguments in, messages out. The rooms that do the work are imported when they are needed."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from biplanar import __version__
+from biplanar.cli import demo, draw, labels, stats
+from biplanar.errors import BiplanarError
+
+app = typer.Typer(
+    name="biplanar",
+    help="Dependency parsing as tagging, crossing arcs included.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("encode")(labels.encode)
+app.command("decode")(labels.decode)
+app.command("stats")(stats.stats)
+app.command("draw")(draw.draw)
+app.command("demo")(demo.demo)
+
+
+@app.callback(invoke_without_command=True)
+def version(show: bool = typer.Option(False, "--version", help="Print the version and leave.")) -> None:
+    """Dependency parsing as tagging, crossing arcs included."""
+    if show:
+        typer.echo(f"biplanar {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line; what goes wrong on purpose becomes one line on standard error and exit code 2."""
+    try:
+        app()
+    except BiplanarError as error:
+        typer.echo(f"biplanar: error: {error}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        # Whoever read our output has left, as `head` does; Python must not complain when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)

@@ -1,0 +1,49 @@
+"""`biplanar encode` and `biplanar decode`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+ENCODING = typer.Option("--encoding", "-e", help="1p-brackets, 2p-greedy, 2p-prop, 2p-full, rel-pos, ...")
+LAYOUT = typer.Option("--layout", "-l", help="tsv (a line a word) or jsonl (a line a sentence).")
+OUTPUT = typer.Option("--output", "-o", help="Where to write; - is standard output.")
+
+
+def encode(
+    file: Annotated[str, typer.Argument(help="CoNLL-U, also .gz, .xz or .bz2; - is standard input.")] = "-",
+    encoding: Annotated[str, ENCODING] = "2p-full",
+    layout: Annotated[str, LAYOUT] = "tsv",
+    output: Annotated[str, OUTPUT] = "-",
+) -> None:
+    """Turn trees into labels for any tagger: form, labels and relation, tab-separated or as JSON lines."""
+    from biplanar.encodings import get_encoding
+    from biplanar.label_files import encode_file
+    from biplanar.text import writing
+
+    chosen = get_encoding(encoding)
+    with writing(output) as stream:
+        report = encode_file(file, chosen, layout, stream)
+    if report.not_covered:
+        missed = f"{report.not_covered} of {report.sentences} sentences have arcs that {encoding} cannot express"
+        typer.echo(f"biplanar: {missed}; they will not come back whole", err=True)
+
+
+def decode(
+    file: Annotated[str, typer.Argument(help="Labels as `biplanar encode` writes them; - is standard input.")] = "-",
+    encoding: Annotated[str, ENCODING] = "2p-full",
+    layout: Annotated[str, LAYOUT] = "tsv",
+    output: Annotated[str, OUTPUT] = "-",
+    decoder: Annotated[str, typer.Option(help="greedy, or paper (as the paper's authors repair trees).")] = "greedy",
+    into: Annotated[str | None, typer.Option(help="CoNLL-U whose heads and relations are to be replaced.")] = None,
+) -> None:
+    """Turn labels back into trees, as CoNLL-U. Any labels give a valid tree."""
+    from biplanar.conllu import write_conllu
+    from biplanar.encodings import get_encoding
+    from biplanar.label_files import decode_file
+    from biplanar.text import writing
+
+    sentences = decode_file(file, get_encoding(encoding), layout, decoder, into)
+    with writing(output) as stream:
+        write_conllu(sentences, stream)

@@ -1,0 +1,99 @@
+"""Text in the cells of a terminal: how wide it is, where on a line it stands, and in which colour."""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8
+UPRIGHT, LEVEL = UP | DOWN, LEFT | RIGHT
+BOXES = " ╵╷│╴┘┐┤╶└┌├─┴┬┼"  # by the sum of the directions in which a line leaves the cell
+
+PLAIN, DIM = "", "2"
+# Blue and orange are told apart with every common kind of colour blindness.
+PLANE_STYLES = {0: PLAIN, 1: "38;5;33", 2: "38;5;208"}
+
+# Control characters, line and paragraph separators and lone surrogates would break the lines, or the terminal.
+_UNPRINTABLE = {"Cc", "Zl", "Zp", "Cs"}
+_JOINER = "\u200d"
+
+
+class Piece(NamedTuple):
+    """Some text that stands at a column of a line."""
+
+    column: int
+    text: str
+    style: str = PLAIN
+
+    @property
+    def end(self) -> int:
+        """The first column behind the text."""
+        return self.column + cell_len(self.text)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What is written in a picture, word by word."""
+
+    words: tuple[str, ...]
+    relations: tuple[str, ...]
+    rows: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, words: Iterable[str], relations: Iterable[str], rows: Mapping[str, Sequence[str]]) -> Texts:
+        """Make all text fit to print."""
+        printable = {clean(name): tuple(map(clean, row)) for name, row in rows.items()}
+        return cls(tuple(map(clean, words)), tuple(map(clean, relations)), printable)
+
+
+def clean(text: str) -> str:
+    """The text with a � for what cannot be printed on one line."""
+    if text.isprintable():
+        return text
+    return "".join("�" if unicodedata.category(character) in _UNPRINTABLE else character for character in text)
+
+
+def cut(text: str, width: int) -> str:
+    """The text, or as much of its start as fits, with a … that says so."""
+    if cell_len(text) <= width:
+        return text
+    if width <= 0:
+        return ""
+    end = bisect_left(range(len(text)), width, key=lambda end: cell_len(text[:end])) - 1
+    return text[:end].rstrip(_JOINER) + "…"  # a joiner would draw the … into the character before
+
+
+def cut_line(pieces: Iterable[Piece], width: int) -> list[Piece]:
+    """The pieces of a line in their order, or as many as fit, again with a … for the rest."""
+    line = sorted(piece for piece in pieces if piece.text)
+    if not line or line[-1].end <= width:
+        return line
+    kept = [piece for piece in line if piece.end < width]
+    over = line[len(kept)]
+    column = min(over.column, max(width - 1, 0))
+    return [*kept, over._replace(column=column, text=cut(over.text + "…", width - column))]
+
+
+def join_line(pieces: Iterable[Piece], *, colour: bool = False) -> str:
+    """The pieces of one line with the spaces between them."""
+    runs = groupby(_with_spaces(pieces), key=lambda piece: piece.style if colour else PLAIN)
+    return "".join(_styled("".join(piece.text for piece in run), style) for style, run in runs)
+
+
+def _with_spaces(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    column = 0
+    for piece in sorted(pieces):
+        if piece.column > column:
+            yield Piece(column, " " * (piece.column - column))
+        yield piece
+        column = piece.end
+
+
+def _styled(text: str, style: str) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m" if style else text

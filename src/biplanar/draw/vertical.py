@@ -1,0 +1,179 @@
+"""One word a line, plane 1 to the left and plane 2 to the right: for sentences too long for one line of words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from rich.cells import cell_len
+
+from biplanar.draw.arcs import ABOVE, BELOW, PlacedArc, highest
+from biplanar.draw.cells import (
+    BOXES,
+    DIM,
+    DOWN,
+    LEVEL,
+    PLAIN,
+    PLANE_STYLES,
+    RIGHT,
+    UP,
+    UPRIGHT,
+    Piece,
+    Texts,
+    cut,
+    cut_line,
+    join_line,
+)
+
+MOST_LEVELS = 12  # on each side; what lies further out is given as the number of the head
+SHORTEST_CUT = 8  # words are not cut below that many cells to make room for arcs
+ROOT_MARK = "●"
+MIRROR = str.maketrans("▶┘┐┤└┌├╴╶", "◀└┌├┘┐┤╶╴")
+
+Cell = tuple[str, str]  # a character and its style
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The columns of a picture: which levels are drawn, and how wide the columns of text are."""
+
+    levels: int
+    left: int
+    right: int
+    numbers: int
+    words: int
+    texts: tuple[int, ...]
+
+    @property
+    def starts(self) -> list[int]:
+        """Where the words begin, and each column of text behind them."""
+        first = self.numbers + (2 * self.left + 1 if self.left else 0)
+        behind = self.words + (2 * self.right + 1 if self.right else 0) + 2
+        return [first, *accumulate((width + 2 for width in self.texts[:-1]), initial=first + behind)]
+
+    @property
+    def width(self) -> int:
+        """The cells of the widest line."""
+        return self.starts[-1] + self.texts[-1]
+
+
+@dataclass
+class Ends:
+    """What arcs do on one side of one line: they enter the word, leave it, or pass."""
+
+    entering: PlacedArc | None = None
+    leaving: list[PlacedArc] = field(default_factory=list)
+    passing: list[PlacedArc] = field(default_factory=list)
+
+    @property
+    def touching(self) -> list[PlacedArc]:
+        """The arcs that end at the word, of whichever end."""
+        return [*self.leaving, *([self.entering] if self.entering else [])]
+
+
+def draw_vertical(texts: Texts, arcs: Sequence[PlacedArc], *, width: int | None = None, colour: bool = False) -> str:
+    """The picture, word by word; where it would not fit, outer arcs give way to numbers, then text is cut with a …."""
+    if width is not None:
+        texts = Texts(
+            tuple(cut(word, max(SHORTEST_CUT, width // 3)) for word in texts.words), texts.relations, texts.rows
+        )
+    frame = _fitting_frame(texts, arcs, width)
+    lines = _lines(texts, arcs, frame)
+    limit = frame.width if width is None else width
+    return "\n".join(join_line(cut_line(line, limit), colour=colour) for line in lines)
+
+
+def _fitting_frame(texts: Texts, arcs: Sequence[PlacedArc], width: int | None) -> Frame:
+    most = min(MOST_LEVELS, max(highest(arcs, ABOVE), highest(arcs, BELOW)))
+    frames = (_frame(texts, arcs, levels) for levels in range(most, 0, -1))
+    return next((frame for frame in frames if width is None or frame.width <= width), _frame(texts, arcs, 0))
+
+
+def _frame(texts: Texts, arcs: Sequence[PlacedArc], levels: int) -> Frame:
+    hidden = any(arc.level > levels for arc in arcs)
+    columns = [_relations(texts, arcs, levels), *([name, *row] for name, row in texts.rows.items())]
+    return Frame(
+        levels,
+        min(levels, highest(arcs, ABOVE)),
+        min(levels, highest(arcs, BELOW)),
+        len(str(len(texts.words))) + 1 if hidden else 0,
+        max(map(cell_len, texts.words)),
+        tuple(max(map(cell_len, column)) for column in columns),
+    )
+
+
+def _relations(texts: Texts, arcs: Sequence[PlacedArc], levels: int) -> list[str]:
+    """The relations, with the head's number where its arc is not drawn."""
+    relations = list(texts.relations)
+    for arc in arcs:
+        if arc.level > levels:
+            relations[arc.dependent - 1] += f" (head {arc.head})"
+    return relations
+
+
+def _lines(texts: Texts, arcs: Sequence[PlacedArc], frame: Frame) -> Iterator[list[Piece]]:
+    word_start, *starts = frame.starts
+    if texts.rows:
+        yield [Piece(start, name, DIM) for start, name in zip(starts[1:], texts.rows, strict=True)]
+    ends = _ends(arcs, frame.levels)
+    heads = {arc.dependent: arc.head for arc in arcs}
+    columns = [_relations(texts, arcs, frame.levels), *texts.rows.values()]
+    for word, form in enumerate(texts.words, 1):
+        left = _cells(ends[ABOVE, word], word, frame.left, 0)
+        if left and word not in heads:
+            left[-1] = ROOT_MARK, PLAIN
+        right = _mirror(_cells(ends[BELOW, word], word, frame.right, frame.words - cell_len(form)))
+        yield [
+            *([Piece(0, f"{word:>{frame.numbers - 1}}", DIM)] if frame.numbers else []),
+            *_pieces(frame.numbers, left),
+            Piece(word_start, form),
+            *_pieces(word_start + cell_len(form) + 1, right),
+            Piece(starts[0], columns[0][word - 1], DIM),
+            *(Piece(start, column[word - 1]) for start, column in zip(starts[1:], columns[1:], strict=True)),
+        ]
+
+
+def _pieces(start: int, cells: list[Cell]) -> Iterator[Piece]:
+    return (Piece(start + column, text, style) for column, (text, style) in enumerate(cells) if text != " ")
+
+
+def _ends(arcs: Sequence[PlacedArc], levels: int) -> dict[tuple[int, int], Ends]:
+    """By side and word. Arcs on one level do not overlap, so this is linear in words times levels."""
+    ends: dict[tuple[int, int], Ends] = defaultdict(Ends)
+    for arc in arcs:
+        if arc.level <= levels:
+            ends[arc.side, arc.dependent].entering = arc
+            ends[arc.side, arc.head].leaving.append(arc)
+            for word in range(arc.left + 1, arc.right):
+                ends[arc.side, word].passing.append(arc)
+    return ends
+
+
+def _cells(ends: Ends, word: int, levels: int, padding: int) -> list[Cell]:
+    """The cells to the left of a word, the outermost first; `padding` more lie between the arcs and the word.
+
+    A head's arcs join to one line into the word. Its own arc comes in from outside with an arrow head, which stands
+    before the first of those; a longer one of them seems to run under it.
+    """
+    strokes, styles = [0] * (2 * levels + padding), [PLAIN] * (2 * levels + padding)
+    for arc in ends.passing:
+        strokes[2 * (levels - arc.level)] = UPRIGHT
+        styles[2 * (levels - arc.level)] = PLANE_STYLES[arc.plane]
+    for arc in sorted(ends.touching, key=lambda arc: -arc.level):
+        corner = 2 * (levels - arc.level)
+        under = 0 if arc is ends.entering else strokes[corner]
+        strokes[corner] = under | RIGHT | (UP if arc.right == word else DOWN)
+        strokes[corner + 1 :] = [stroke | LEVEL for stroke in strokes[corner + 1 :]]
+        styles[corner:] = [PLANE_STYLES[arc.plane]] * len(styles[corner:])
+    cells = [(BOXES[stroke], style) for stroke, style in zip(strokes, styles, strict=True)]
+    if ends.entering:
+        nearest = max((arc.level for arc in ends.leaving if arc.level < ends.entering.level), default=0)
+        at = 2 * (levels - nearest) - 1 if nearest else -1
+        cells[at] = "▶", PLANE_STYLES[ends.entering.plane]
+    return cells
+
+
+def _mirror(cells: list[Cell]) -> list[Cell]:
+    return [(character.translate(MIRROR), style) for character, style in reversed(cells)]

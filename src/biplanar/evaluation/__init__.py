@@ -1,0 +1,35 @@
+"""Scores of parsed text: the CoNLL 2018 metrics, whole trees, non-projectivity, breakdowns, and a test for chance.
+
+Everything starts from an alignment of the system's words with the gold ones, so that text which the system cut into
+sentences and words by itself is scored too. All counts are integers that add; shares are taken last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from biplanar.conllu import Sentence
+from biplanar.errors import UnknownNameError
+from biplanar.evaluation.alignment import align
+from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap
+from biplanar.evaluation.breakdowns import BREAKDOWNS, break_down
+from biplanar.evaluation.conll18 import conll18_scores
+from biplanar.evaluation.document import Document
+from biplanar.evaluation.score import Evaluation, Score
+from biplanar.evaluation.trees import tree_scores
+
+__all__ = ["BREAKDOWNS", "Bootstrap", "Evaluation", "Score", "evaluate", "paired_bootstrap"]
+
+
+def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence], *, by: Iterable[str] = ()) -> Evaluation:
+    """Compare a system's trees with the gold ones; `by` names breakdowns of LAS (see `BREAKDOWNS`).
+
+    Both must be the same text: what is compared is their characters without spaces, however they are cut.
+    """
+    kinds = list(by)
+    for kind in kinds:
+        if kind not in BREAKDOWNS:
+            raise UnknownNameError("breakdown", kind, BREAKDOWNS)
+    alignment = align(Document.from_sentences(gold), Document.from_sentences(system))
+    scores = {**conll18_scores(alignment), **tree_scores(alignment)}
+    return Evaluation(scores, {kind: break_down(alignment, kind) for kind in kinds})

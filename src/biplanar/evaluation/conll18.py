@@ -1,0 +1,107 @@
+"""The metrics of the CoNLL 2018 shared task (Zeman et al. 2018); `udtools` is the reference in the tests."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from biplanar.conllu import FEATS, LEMMA, UPOS, XPOS
+from biplanar.evaluation.alignment import Alignment, Bools
+from biplanar.evaluation.document import NOWHERE, Document
+from biplanar.evaluation.score import Score
+from biplanar.tree import Int64s
+
+# fmt: off
+CONTENT_RELATIONS = frozenset([
+    "acl", "advcl", "advmod", "amod", "appos", "ccomp", "compound", "conj", "csubj", "dep", "discourse", "dislocated",
+    "expl", "fixed", "flat", "goeswith", "iobj", "list", "nmod", "nsubj", "nummod", "obj", "obl", "orphan", "parataxis",
+    "reparandum", "root", "vocative", "xcomp",
+])
+FUNCTION_RELATIONS = frozenset(["aux", "case", "cc", "clf", "cop", "det", "mark"])
+UNIVERSAL_FEATURES = frozenset([
+    "Abbr", "Animacy", "Aspect", "Case", "Definite", "Degree", "Evident", "Foreign", "Gender", "Mood", "NumType",
+    "Number", "Person", "Polarity", "Polite", "Poss", "PronType", "Reflex", "Tense", "VerbForm", "Voice",
+])
+# fmt: on
+
+
+def conll18_scores(alignment: Alignment) -> dict[str, Score]:
+    """All metrics of the shared task, by their official names."""
+    arcs = alignment.right_arcs
+    upos, xpos = alignment.agree_in(UPOS), alignment.agree_in(XPOS)
+    feats, lemmas = _feats(alignment), _lemmas(alignment)
+    function_words = _function_words(alignment, arcs & upos & feats)
+    return {
+        "Tokens": _tokens(alignment),
+        "Sentences": _sentences(alignment),
+        "Words": _words(alignment),
+        "UPOS": alignment.score(upos),
+        "XPOS": alignment.score(xpos),
+        "UFeats": alignment.score(feats),
+        "AllTags": alignment.score(upos & xpos & feats),
+        "Lemmas": alignment.score(lemmas),
+        "UAS": alignment.score(alignment.right_heads),
+        "LAS": alignment.score(arcs),
+        "CLAS": _content_score(alignment, arcs),
+        "MLAS": _content_score(alignment, arcs & upos & feats & function_words),
+        "BLEX": _content_score(alignment, arcs & lemmas),
+    }
+
+
+def _content_score(alignment: Alignment, right: Bools) -> Score:
+    gold, system = (_has_relation(document, CONTENT_RELATIONS) for document in (alignment.gold, alignment.system))
+    aligned = gold[alignment.gold_at]
+    return Score(int((right & aligned).sum()), int(gold.sum()), int(system.sum()), int(aligned.sum()))
+
+
+def _tokens(alignment: Alignment) -> Score:
+    gold, system = ({word[:2] for word in document.words} for document in (alignment.gold, alignment.system))
+    return Score(len(gold & system), len(gold), len(system))
+
+
+def _words(alignment: Alignment) -> Score:
+    return Score(len(alignment.gold_at), len(alignment.gold.words), len(alignment.system.words))
+
+
+def _sentences(alignment: Alignment) -> Score:
+    twins = int((alignment.twin_sentences != NOWHERE).sum())
+    return Score(twins, len(alignment.gold.sentences), len(alignment.system.sentences))
+
+
+def _feats(alignment: Alignment) -> Bools:
+    return alignment.agree(lambda document: [_universal(feats) for feats in document.column(FEATS)])
+
+
+def _lemmas(alignment: Alignment) -> Bools:
+    """Where the gold text has no lemma, any will do."""
+    missing = np.array([lemma == "_" for lemma in alignment.gold.column(LEMMA)], dtype=np.bool_)
+    return alignment.agree_in(LEMMA) | missing[alignment.gold_at]
+
+
+@lru_cache(maxsize=1 << 14)
+def _universal(feats: str) -> tuple[str, ...]:
+    return tuple(sorted(feat for feat in feats.split("|") if feat.partition("=")[0] in UNIVERSAL_FEATURES))
+
+
+def _has_relation(document: Document, relations: frozenset[str]) -> Bools:
+    return np.array([relation in relations for relation in document.relations], dtype=np.bool_)
+
+
+def _function_words(alignment: Alignment, right: Bools) -> Bools:
+    """For every pair, whether its words have the same function words; `right` says which pairs count as the same.
+
+    Both have as many, and just as many pairs of function words are right and hang on this pair.
+    """
+    gold, system = (_has_relation(document, FUNCTION_RELATIONS) for document in (alignment.gold, alignment.system))
+    both = alignment.gold_at[right & gold[alignment.gold_at]]
+    wanted = _dependents(alignment.gold, np.flatnonzero(gold))[alignment.gold_at]
+    found = _dependents(alignment.system, np.flatnonzero(system))[alignment.system_at]
+    shared = _dependents(alignment.gold, both)[alignment.gold_at]
+    return np.asarray((wanted == found) & (wanted == shared))
+
+
+def _dependents(document: Document, words: Int64s) -> Int64s:
+    """How many of some words hang on each word."""
+    heads = document.heads[words]
+    return np.bincount(heads[heads >= 0], minlength=len(document.words))

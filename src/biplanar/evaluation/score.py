@@ -1,0 +1,70 @@
+"""Counts of what is right, and the shares that follow from them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How many are right, out of how many in the gold text, in the system's and, where that makes sense, in both."""
+
+    correct: int
+    gold: int
+    system: int
+    aligned: int | None = None
+
+    def __add__(self, other: Score) -> Score:
+        both = None if self.aligned is None or other.aligned is None else self.aligned + other.aligned
+        return Score(self.correct + other.correct, self.gold + other.gold, self.system + other.system, both)
+
+    @property
+    def precision(self) -> float:
+        """The share of the system's that is right."""
+        return self.correct / self.system if self.system else 0.0
+
+    @property
+    def recall(self) -> float:
+        """The share of the gold that the system found."""
+        return self.correct / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
+        total = self.gold + self.system
+        return 2 * self.correct / total if total else 0.0
+
+    @property
+    def aligned_accuracy(self) -> float | None:
+        """The share that is right among the aligned; None where nothing is aligned before it is counted."""
+        if self.aligned is None:
+            return None
+        return self.correct / self.aligned if self.aligned else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Shares and counts, for JSON."""
+        shares = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+        return {**shares, "aligned_accuracy": self.aligned_accuracy, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores by the name of their metric, and where they were asked for, LAS by the kind and name of a bucket."""
+
+    scores: dict[str, Score]
+    breakdowns: dict[str, dict[str, Score]] = field(default_factory=dict)
+
+    def __getitem__(self, metric: str) -> Score:
+        return self.scores[metric]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            "scores": _to_dicts(self.scores),
+            "by": {kind: _to_dicts(rows) for kind, rows in self.breakdowns.items()},
+        }
+
+
+def _to_dicts(scores: dict[str, Score]) -> dict[str, Any]:
+    return {name: score.to_dict() for name, score in scores.items()}
