@@ -12,15 +12,18 @@ from typing import NamedTuple, TextIO
 
 import numpy as np
 
-from biplanar.errors import FormatError, TreeError
+from biplanar.errors import FormatError, LabelError, TreeError
 from biplanar.text import decode_utf8, display_name, read_chunks
-from biplanar.tree import Tree
+from biplanar.tree import Tree, find_fault
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 
-_BLANK_LINES = re.compile(r"\n(?:[ \t\r]*\n)+")
 _BLANK = "\ufeff \t\r\n"  # what may stand around sentences: white space, and a byte order mark
+_BLANK_LINES = re.compile(r"\n(?:[\ufeff \t\r]*(?:\n|\Z))+")
+_MORE_BLANK_LINES = re.compile(rb"(?:(?:\xef\xbb\xbf|[ \t\r])*\n)*")
+_NOT_IN_COLUMNS = re.compile("[\t\n\ud800-\udfff]")
+_LONGEST_NUMBER = 4000  # digits; Python refuses to read longer ones
 _row_starts = [f"{number}\t" for number in range(1, 513)]
 
 
@@ -63,6 +66,8 @@ class Sentence:
     ) -> Sentence:
         """A new sentence from its words' forms."""
         tags = upos or ["_"] * len(forms)
+        for name, column in (("FORM", forms), ("UPOS", tags)):
+            _check_column(name, column)
         rows = [f"{i}\t{form}\t_\t{tag}" + "\t_" * 6 for i, (form, tag) in enumerate(zip(forms, tags, strict=True), 1)]
         sentence = parse_conllu("\n".join([*comments, *rows, "", ""]), "<words>")[0]
         return sentence.with_tree(tree) if tree else sentence
@@ -103,7 +108,7 @@ class Sentence:
     @property
     def comments(self) -> list[str]:
         """The comment lines, with their `#`."""
-        return [line.rstrip("\r") for line in self.raw.lstrip("\ufeff\r\n").split("\n") if line.startswith("#")]
+        return [line for line in map(_bare, self.raw.split("\n")) if line.startswith("#")]
 
     @property
     def is_parsed(self) -> bool:
@@ -115,33 +120,31 @@ class Sentence:
         """The heads as numbers; that they form a tree is not checked here."""
         column = self.column(HEAD)
         digits = "".join(column)
-        if not (digits.isascii() and digits.isdigit()):
-            return [self._head(word, head) for word, head in enumerate(column, 1)]
-        heads = list(map(int, column))
-        if max(heads) > len(heads):
-            word = next(i for i, head in enumerate(heads, 1) if head > len(heads))
-            raise self.error_at(word, f"expected a HEAD from 0 to {len(heads)}, found {heads[word - 1]}")
-        return heads
+        if len(digits) < _LONGEST_NUMBER and digits.isascii() and digits.isdigit():
+            heads = list(map(int, column))
+            if max(heads) <= len(heads):
+                return heads
+        return [self._head(word, head) for word, head in enumerate(column, 1)]
 
     @property
     def tree(self) -> Tree:
         """The dependency tree; an error says where there is none."""
+        heads = self.heads
         try:
-            return Tree(tuple(self.heads), tuple(self.column(DEPREL)))
+            return Tree(tuple(heads), tuple(self.column(DEPREL)))
         except TreeError as error:
-            raise FormatError(self.path, self.line, str(error)) from error
+            fault = find_fault(np.array(heads, dtype=np.int32), np.array([0, len(heads)]))
+            raise self.error_at(fault.word if fault else 1, str(error)) from error
 
     def with_tree(self, tree: Tree) -> Sentence:
         """The same sentence with other heads and relations; all else stays as it is."""
         if len(tree) != len(self):
             raise TreeError(f"expected a tree of {len(self)} words, found one of {len(tree)}")
+        _check_column("DEPREL", tree.deprels)
         rows = [_with_arc(*row) for row in zip(self.rows, tree.heads, tree.deprels, strict=True)]
-        pieces, at = [], 0
-        for old, new in zip(self.rows, rows, strict=True):
-            start = self.raw.index(old, at)
-            pieces += [self.raw[at:start], new]
-            at = start + len(old)
-        return Sentence("".join([*pieces, self.raw[at:]]), rows, self.path, self.line)
+        renewed = dict(zip(self.rows, rows, strict=True))
+        lines = [renewed.get(line) or _renew(line, renewed) for line in self.raw.split("\n")]
+        return Sentence("\n".join(lines), rows, self.path, self.line)
 
     def to_conllu(self) -> str:
         """The block as text, byte for byte as it was read."""
@@ -157,15 +160,44 @@ class Sentence:
         return FormatError(self.path, self.line, message)
 
     def _head(self, word: int, head: str) -> int:
-        if head.isascii() and head.isdigit():
-            return int(head)
-        raise self.error_at(word, f"expected a whole number as HEAD, found {head!r}")
+        if not (head.isascii() and head.isdigit()):
+            raise self.error_at(word, f"expected a whole number as HEAD, found {head!r}")
+        if len(head) > _LONGEST_NUMBER or int(head) > len(self):
+            raise self.error_at(word, f"expected a HEAD from 0 to {len(self)}, found {head:.40}")
+        return int(head)
 
 
 def _with_arc(row: str, head: int, deprel: str) -> str:
     before = row.split("\t", HEAD)
     after = before.pop().split("\t", 2)[2]
     return "\t".join([*before, str(head), deprel, after])
+
+
+def _renew(line: str, renewed: dict[str, str]) -> str:
+    """A line with its row replaced, where it holds one that was renewed."""
+    row = _bare(line)
+    return line.replace(row, renewed[row]) if row in renewed else line
+
+
+def _bare(line: str) -> str:
+    """A line without what is no part of its columns: the rest of a Windows line end, a byte order mark."""
+    return line.removesuffix("\r").lstrip("\ufeff")
+
+
+def find_misfit(values: Sequence[str]) -> int | None:
+    """Where the first value stands that no column can hold: an empty one, or one with a tab, a line end or half a sign.
+
+    Half a sign is one of a surrogate pair, which JSON can say but UTF-8 cannot.
+    """
+    if all(values) and not _NOT_IN_COLUMNS.search("".join(values)):
+        return None
+    return next(at for at, value in enumerate(values) if not value or _NOT_IN_COLUMNS.search(value))
+
+
+def _check_column(name: str, values: Sequence[str]) -> None:
+    if (at := find_misfit(values)) is not None:
+        message = f"expected text without tabs and line ends as {name}, found {values[at]!r}"
+        raise LabelError(f"word {at + 1}: {message}")
 
 
 def read_conllu(path: str | Path) -> Iterator[Sentence]:
@@ -176,7 +208,7 @@ def read_conllu(path: str | Path) -> Iterator[Sentence]:
 
 def parse_conllu(text: str, name: str = "<text>") -> list[Sentence]:
     """The sentences of a string."""
-    return list(_sentences(iter([text.encode()]), name))
+    return list(_sentences(iter([text.encode(errors="surrogatepass")]), name))
 
 
 def write_conllu(sentences: Iterable[Sentence], stream: TextIO) -> None:
@@ -191,9 +223,9 @@ def _missing_end(raw: str) -> str:
     """What a block lacks to be followed by another."""
     newline = "\r\n" if "\r\n" in raw else "\n"
     lines = raw.rsplit("\n", 2)
-    if lines[-1].strip("\r"):
+    if lines[-1].strip(_BLANK):
         return newline * 2
-    return "" if len(lines) == 3 and not lines[-2].strip() else newline
+    return "" if len(lines) == 3 and not lines[-1] and not lines[-2].strip(_BLANK) else newline
 
 
 def _sentences(chunks: Iterator[bytes], name: str) -> Iterator[Sentence]:
@@ -212,14 +244,15 @@ def _sentences(chunks: Iterator[bytes], name: str) -> Iterator[Sentence]:
 
 
 def _whole_blocks(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes, cut behind blank lines."""
-    rest = b""
+    """The same bytes, cut where blank lines end and another sentence begins."""
+    rest, blank = b"", _BLANK.encode()
     for chunk in chunks:
         rest += chunk
-        cut = max(rest.rfind(b"\n\n") + 2, rest.rfind(b"\n\r\n") + 3)
-        if cut > 2:
-            yield rest[:cut]
-            rest = rest[cut:]
+        end = len(rest.rstrip(blank))
+        cut = max(rest.rfind(b"\n\n", 0, end) + 2, rest.rfind(b"\n\r\n", 0, end) + 3)
+        if cut > 2 and (more := _MORE_BLANK_LINES.match(rest, cut)) and rest[:cut].strip(blank):
+            yield rest[: more.end()]
+            rest = rest[more.end() :]
     if rest:
         yield rest
 
@@ -232,7 +265,9 @@ def _is_tidy(data: bytes) -> bool:
     if b"\r" in data or data[:1] in b"\xef\n":
         return False
     signs = np.frombuffer(b"\n" + data + b"\n" * (data[-1:] != b"\n"), dtype=np.uint8)
-    marks = np.flatnonzero(signs <= ord("\n"))  # tabs and line ends (and what else is that low is not tidy)
+    marks = np.flatnonzero(signs <= ord("\n"))
+    if signs[marks].min() < ord("\t"):  # only tabs and line ends may be counted below
+        return False
     ends = np.flatnonzero(signs[marks] == ord("\n"))
     first_signs = signs[marks[ends[:-1]] + 1]
     without_columns = (first_signs == ord("\n")) | (first_signs == ord("#"))
@@ -274,7 +309,7 @@ def _parse_carefully(lines: list[str], path: str, line: int) -> list[str]:
     """Line by line: multiword tokens and empty nodes are passed over, and what is wrong is named with its line."""
     words: list[str] = []
     for number, text in enumerate(lines, line):
-        row = text.removesuffix("\r").lstrip("\ufeff")
+        row = _bare(text)
         if not row.strip(_BLANK) or row.startswith("#"):
             continue
         columns = row.split("\t")

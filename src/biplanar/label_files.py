@@ -7,7 +7,7 @@ encoding covers; `encode_file` counts the others.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, TextIO, TypeVar
 
 import numpy as np
 
-from biplanar.conllu import Sentence, read_conllu
+from biplanar.conllu import Sentence, find_misfit, read_conllu
 from biplanar.decoding import decode_forest
 from biplanar.encodings import Encoding
 from biplanar.errors import FormatError, LabelError, TreeError, UnknownNameError
@@ -59,7 +59,7 @@ def decode_file(
     path: str | Path, encoding: Encoding, layout: str, decoder: str, into: str | Path | None = None
 ) -> Iterator[Sentence]:
     """The parsed sentences of a file of labels, as new sentences or with all else taken from a CoNLL-U file."""
-    labelled = get_layout(layout).read(path, column_names(encoding))
+    labelled = _at_least_one(get_layout(layout).read(path, column_names(encoding)), path)
     originals = None if into is None else read_conllu(into)
     for window in windows(labelled):
         upos = Column.of(tag for columns in window for tag in columns["upos"]) if encoding.needs_upos else None
@@ -99,10 +99,11 @@ def _next_like(originals: Iterator[Sentence], forms: list[str], labels: str) -> 
     original = next(originals, None)
     if original is None:
         raise LabelError(f"{labels}: more sentences than in the CoNLL-U file")
-    if original.forms != forms:
-        word = next((i for i, pair in enumerate(zip(original.forms, forms, strict=False), 1) if pair[0] != pair[1]), 0)
-        word = word or min(len(original), len(forms))
-        raise original.error_at(word, f"expected the words of {labels}, found others at word {word} of this sentence")
+    if len(original) != len(forms):
+        raise original.error_at(1, f"expected a sentence of {len(forms)} words, as in {labels}, found {len(original)}")
+    for word, (found, wanted) in enumerate(zip(original.forms, forms, strict=True), 1):
+        if found != wanted:
+            raise original.error_at(word, f"expected the word {wanted!r}, as in {labels}, found {found!r}")
     return original
 
 
@@ -111,8 +112,8 @@ def _to_tsv(columns: Columns) -> str:
 
 
 def _from_tsv(path: str | Path, names: list[str]) -> Iterator[Columns]:
-    name, block = display_name(path), list[list[str]]()
-    for number, line in _some_lines(path):
+    name, block, number = display_name(path), list[list[str]](), 0
+    for number, line in read_lines(path):
         if line:
             fields = line.split("\t")
             if len(fields) != len(names):
@@ -120,14 +121,15 @@ def _from_tsv(path: str | Path, names: list[str]) -> Iterator[Columns]:
                 raise FormatError(name, number, message)
             block.append(fields)
         elif block:
-            yield _turned(names, block)
+            yield _turned(names, block, name, number - len(block))
             block = []
     if block:
-        yield _turned(names, block)
+        yield _turned(names, block, name, number + 1 - len(block))
 
 
-def _turned(names: list[str], block: list[list[str]]) -> Columns:
-    return {name: list(column) for name, column in zip(names, zip(*block, strict=True), strict=True)}
+def _turned(names: list[str], block: list[list[str]], path: str, line: int) -> Columns:
+    columns = {name: list(column) for name, column in zip(names, zip(*block, strict=True), strict=True)}
+    return _checked(columns, path, range(line, line + len(block)))
 
 
 def _to_json(columns: Columns) -> str:
@@ -135,7 +137,7 @@ def _to_json(columns: Columns) -> str:
 
 
 def _from_json(path: str | Path, names: list[str]) -> Iterator[Columns]:
-    for number, line in _some_lines(path):
+    for number, line in read_lines(path):
         if line.strip():
             yield _checked_record(line, names, display_name(path), number)
 
@@ -143,8 +145,9 @@ def _from_json(path: str | Path, names: list[str]) -> Iterator[Columns]:
 def _checked_record(line: str, names: list[str], path: str, number: int) -> Columns:
     try:
         record: Any = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise FormatError(path, number, f"expected a JSON object, found {error.msg.lower()}") from error
+    except (ValueError, RecursionError) as error:
+        problem = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise FormatError(path, number, f"expected a JSON object, found a line that is none: {problem}") from error
     columns: Columns = {}
     for name in names:
         values = record.get(name) if isinstance(record, dict) else record
@@ -154,15 +157,25 @@ def _checked_record(line: str, names: list[str], path: str, number: int) -> Colu
         if len(values) != len(columns[names[0]]):
             wanted = len(columns[names[0]])
             raise FormatError(path, number, f"expected {wanted} values as {name!r}, found {len(values)}")
+    return _checked(columns, path, [number] * len(columns[names[0]]))
+
+
+def _checked(columns: Columns, path: str, lines: Sequence[int]) -> Columns:
+    """Labels may be any text, but what is written as CoNLL-U must fit into a column there."""
+    for name in ("form", "upos", "deprel"):
+        values = columns.get(name, [])
+        if (at := find_misfit(values)) is not None:
+            message = f"expected text without tabs and line ends as {name!r}, found {values[at]!r}"
+            raise FormatError(path, lines[at], message)
     return columns
 
 
-def _some_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    number = 0
-    for number, line in read_lines(path):
-        yield number, line
-    if number == 0:
+def _at_least_one(sentences: Iterator[Columns], path: str | Path) -> Iterator[Columns]:
+    first = next(sentences, None)
+    if first is None:
         raise FormatError(display_name(path), 1, "expected at least one sentence, found an empty file")
+    yield first
+    yield from sentences
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,17 @@ def read_treebank(folder: str | Path) -> Treebank:
     files = {split: file for split, file in found.items() if file}
     if not files:
         raise FileError(f"{path}: expected files named *-train.conllu, *-dev.conllu or *-test.conllu, found none")
-    return Treebank(path.name, {split: Forest.from_sentences(list(read_conllu(file))) for split, file in files.items()})
+    return Treebank(path.name, {split: _read_forest(file) for split, file in files.items()})
+
+
+def _read_forest(file: Path) -> Forest:
+    sentences = list(read_conllu(file))
+    forest = Forest.from_sentences(sentences)
+    roots = forest.roots()
+    if (roots != 1).any():  # brackets cannot say them; here it is still known where they stand
+        sentence = int(np.argmax(roots != 1))
+        raise sentences[sentence].error_at(1, f"expected a tree with one root, found one with {roots[sentence]}")
+    return forest
 
 
 def _split_file(folder: Path, split: str) -> Path | None:

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import os
+import stat
 import sys
 import tempfile
 import zlib
@@ -78,25 +79,35 @@ def writing(path: str | Path) -> Iterator[TextIO]:
     """A stream to a file (`-`: standard output); the file appears whole when the block ends well, or not at all."""
     if str(path) == "-":
         yield sys.stdout
+        sys.stdout.flush()
         return
     target = Path(path)
     try:
-        handle, beside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent or Path())
+        in_place = target.exists() and not target.is_file()  # a pipe or a device is written to, never replaced
+        with target.open("w", encoding="utf-8", newline="") if in_place else _replacing(target) as stream:
+            yield stream
     except OSError as error:
         raise FileError(f"{target}: {error.strerror or error}") from error
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[TextIO]:
+    """Write beside the file, then put the new one in its place in one step; a link to the file stays a link."""
+    target = Path(os.path.realpath(path))
+    handle, beside = tempfile.mkstemp(prefix=".biplanar-", dir=target.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
             yield stream
-        _give_usual_permissions(beside)
+        os.chmod(beside, _permissions(target))
         os.replace(beside, target)
-    except OSError as error:
-        raise FileError(f"{target}: {error.strerror or error}") from error
     finally:
         Path(beside).unlink(missing_ok=True)
 
 
-def _give_usual_permissions(path: str) -> None:
-    """`mkstemp` makes files private; a result should be readable as any other new file is."""
+def _permissions(target: Path) -> int:
+    """Those of the old file, or those that any other new file gets; `mkstemp` by itself makes private ones."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
     mask = os.umask(0)
     os.umask(mask)
-    os.chmod(path, 0o666 & ~mask)
+    return 0o666 & ~mask

@@ -56,20 +56,20 @@ def find_fault(heads: Int32s, offsets: Int64s) -> Fault | None:
     """The first sentence whose heads are no tree; `offsets` says where each sentence starts and ends in `heads`."""
     lengths = np.diff(offsets)
     if len(lengths) and not lengths.all():
-        return Fault(int(np.argmin(lengths)), 0, "expected at least one word, found none")
+        empty = int(np.argmin(lengths))
+        earlier = find_fault(heads[: offsets[empty]], offsets[: empty + 1])
+        return earlier or Fault(empty, 0, "expected at least one word, found none")
     starts = np.repeat(offsets[:-1], lengths)
-    sizes = np.repeat(lengths, lengths)
-    words = np.arange(len(heads)) - starts + 1
-    bad = (heads < 0) | (heads > sizes) | (heads == words)
-    if not bad.any():
-        # Follow all heads at once, doubling the stride: after log2(n) steps every word stands at its root.
-        above = np.where(heads == 0, np.arange(len(heads)), starts + heads - 1)
-        for _ in range(int(lengths.max(initial=1)).bit_length()):
-            above = above[above]
-        bad = heads[above] != 0
-    if not bad.any():
+    places = np.arange(len(heads))
+    stays = (heads <= 0) | (heads > np.repeat(lengths, lengths))
+    # Follow all heads at once, doubling the stride: after log2(n) steps every word stands at its root, if it has one.
+    above = np.where(stays, places, starts + heads - 1)
+    for _ in range(int(lengths.max(initial=1)).bit_length()):
+        above = above[above]
+    lost = heads[above] != 0
+    if not lost.any():
         return None
-    sentence = int(np.searchsorted(offsets, int(np.argmax(bad)), side="right")) - 1
+    sentence = int(np.searchsorted(offsets, int(np.argmax(lost)), side="right")) - 1
     return _explain(sentence, heads[offsets[sentence] : offsets[sentence + 1]].tolist())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -35,12 +36,16 @@ def version(show: bool = typer.Option(False, "--version", help="Print the versio
 
 def main() -> None:
     """Run the command line; what goes wrong on purpose becomes one line on standard error and exit code 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", newline="")  # CoNLL-U is UTF-8, whatever the terminal speaks
     try:
         app()
     except BiplanarError as error:
-        typer.echo(f"biplanar: error: {error}", err=True)
-        sys.exit(2)
-    except BrokenPipeError:
-        # Whoever read our output has left, as `head` does; Python must not complain when it closes the stream.
+        complaint = str(error)
+    except OSError as error:
+        # Files raise errors of our own, and typer leaves quietly when a reader such as `head` has left: this is a
+        # full disk behind standard output. Python must not try to write there again when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        complaint = f"<stdout>: {error.strerror or error}"
+    typer.echo(f"biplanar: error: {complaint}", err=True)
+    sys.exit(2)

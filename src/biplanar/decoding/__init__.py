@@ -13,7 +13,8 @@ from biplanar.errors import LabelError, UnknownNameError
 from biplanar.forest import Column, Forest
 from biplanar.tree import Int32s, Int64s
 
-Repair = Callable[[Int32s, Int64s, NDArray[np.uint8]], Int32s]
+# From asserted heads, offsets, and how root-like each word is (0 to 1), to heads that form trees.
+Repair = Callable[[Int32s, Int64s, NDArray[np.float32]], Int32s]
 
 DECODERS: dict[str, Repair] = {"greedy": repair_cleanly, "paper": repair_like_the_authors}
 
@@ -45,7 +46,12 @@ def decode_forest(
     return Forest(offsets, repair(asserted, offsets, root_likeness(deprels)), deprels, upos)
 
 
-def root_likeness(deprels: Column) -> NDArray[np.uint8]:
-    """2 for words whose relation is `root`, 1 for its subtypes (`root:x`), 0 for all others."""
-    likeness = [2 if name == "root" else int(name.startswith("root:")) for name in deprels.names]
-    return np.array([*likeness, 0], dtype=np.uint8)[deprels.ids]
+def root_likeness(deprels: Column) -> NDArray[np.float32]:
+    """1 for words whose relation is `root`, 0.5 for its subtypes (`root:x`), 0 for all others."""
+    likeness = [1.0 if name == "root" else 0.5 * is_root_like(name) for name in deprels.names]
+    return np.array([*likeness, 0.0], dtype=np.float32)[deprels.ids]
+
+
+def is_root_like(deprel: str) -> bool:
+    """Whether a relation is `root` or one of its subtypes."""
+    return deprel.partition(":")[0] == "root"

@@ -10,7 +10,7 @@ from biplanar.tree import Int32s, Int64s
 
 
 @njit(cache=True)
-def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.uint8]) -> Int32s:
+def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.float32]) -> Int32s:
     """Keep every asserted arc, but for one in each cycle, and one for the root where no word was left for it.
 
     The root is, of the words without a head, the first most root-like. If all words have heads, it is the first most
@@ -23,14 +23,14 @@ def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.
     for s in range(len(offsets) - 1):
         start, end = offsets[s], offsets[s + 1]
         base = start - 1
-        root, best = -1, -1
+        root, best = -1, -1.0
         for at in range(start, end):
             if heads[at] <= 0:
-                liking = 2 * root_likeness[at] + (heads[at] == 0)
+                liking = root_likeness[at] + (0.25 if heads[at] == 0 else 0.0)
                 if liking > best:
                     root, best = at, liking
         if root < 0:
-            best = 0
+            best = 0.0
             for at in range(start, end):
                 if root_likeness[at] > best:
                     root, best = at, root_likeness[at]
@@ -61,7 +61,7 @@ def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.
 
 
 @njit(cache=True)
-def repair_like_the_authors(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.uint8]) -> Int32s:
+def repair_like_the_authors(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.float32]) -> Int32s:
     """The repair behind the paper's tables, step by step as its authors' program does it.
 
     A word labelled `root` without a head is a root; if there is none, all words labelled `root` are; if there is none,
@@ -76,13 +76,13 @@ def repair_like_the_authors(asserted: Int32s, offsets: Int64s, root_likeness: ND
         base = start - 1
         root = -1
         for at in range(start, end):
-            if heads[at] == 0 or (heads[at] < 0 and root_likeness[at] == 2):
+            if heads[at] == 0 or (heads[at] < 0 and root_likeness[at] == 1):
                 heads[at] = 0
                 if root < 0:
                     root = at
         if root < 0:
             for at in range(start, end):
-                if root_likeness[at] == 2:
+                if root_likeness[at] == 1:
                     heads[at] = 0
                     if root < 0:
                         root = at

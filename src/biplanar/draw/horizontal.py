@@ -115,7 +115,7 @@ def _label(texts: Texts, arc: PlacedArc) -> str:
 def _ports(texts: Texts, arcs: Sequence[PlacedArc]) -> Ports:
     ends: dict[tuple[int, int], list[PlacedArc]] = defaultdict(list)
     for arc in arcs:
-        for word in {arc.left, arc.right}:
+        for word in {arc.left, arc.right}:  # one and the same for the root
             ends[arc.side, word].append(arc)
     ports = Ports({}, {})
     for (side, word), here in ends.items():

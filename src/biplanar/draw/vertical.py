@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from rich.cells import cell_len
@@ -59,26 +59,20 @@ class Frame:
         return self.starts[-1] + self.texts[-1]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Ends:
-    """What arcs do on one side of one line: they enter the word, leave it, or pass."""
+    """What arcs do on one side of one line: they enter its word, leave it, or pass."""
 
-    entering: PlacedArc | None = None
+    entering: list[PlacedArc] = field(default_factory=list)
     leaving: list[PlacedArc] = field(default_factory=list)
     passing: list[PlacedArc] = field(default_factory=list)
-
-    @property
-    def touching(self) -> list[PlacedArc]:
-        """The arcs that end at the word, of whichever end."""
-        return [*self.leaving, *([self.entering] if self.entering else [])]
 
 
 def draw_vertical(texts: Texts, arcs: Sequence[PlacedArc], *, width: int | None = None, colour: bool = False) -> str:
     """The picture, word by word; where it would not fit, outer arcs give way to numbers, then text is cut with a …."""
     if width is not None:
-        texts = Texts(
-            tuple(cut(word, max(SHORTEST_CUT, width // 3)) for word in texts.words), texts.relations, texts.rows
-        )
+        longest = max(SHORTEST_CUT, width // 3)
+        texts = replace(texts, words=tuple(cut(word, longest) for word in texts.words))
     frame = _fitting_frame(texts, arcs, width)
     lines = _lines(texts, arcs, frame)
     limit = frame.width if width is None else width
@@ -118,11 +112,11 @@ def _lines(texts: Texts, arcs: Sequence[PlacedArc], frame: Frame) -> Iterator[li
     if texts.rows:
         yield [Piece(start, name, DIM) for start, name in zip(starts[1:], texts.rows, strict=True)]
     ends = _ends(arcs, frame.levels)
-    heads = {arc.dependent: arc.head for arc in arcs}
+    dependents = {arc.dependent for arc in arcs}
     columns = [_relations(texts, arcs, frame.levels), *texts.rows.values()]
     for word, form in enumerate(texts.words, 1):
         left = _cells(ends[ABOVE, word], word, frame.left, 0)
-        if left and word not in heads:
+        if left and word not in dependents:
             left[-1] = ROOT_MARK, PLAIN
         right = _mirror(_cells(ends[BELOW, word], word, frame.right, frame.words - cell_len(form)))
         yield [
@@ -144,7 +138,7 @@ def _ends(arcs: Sequence[PlacedArc], levels: int) -> dict[tuple[int, int], Ends]
     ends: dict[tuple[int, int], Ends] = defaultdict(Ends)
     for arc in arcs:
         if arc.level <= levels:
-            ends[arc.side, arc.dependent].entering = arc
+            ends[arc.side, arc.dependent].entering.append(arc)
             ends[arc.side, arc.head].leaving.append(arc)
             for word in range(arc.left + 1, arc.right):
                 ends[arc.side, word].passing.append(arc)
@@ -159,20 +153,24 @@ def _cells(ends: Ends, word: int, levels: int, padding: int) -> list[Cell]:
     """
     strokes, styles = [0] * (2 * levels + padding), [PLAIN] * (2 * levels + padding)
     for arc in ends.passing:
-        strokes[2 * (levels - arc.level)] = UPRIGHT
-        styles[2 * (levels - arc.level)] = PLANE_STYLES[arc.plane]
-    for arc in sorted(ends.touching, key=lambda arc: -arc.level):
-        corner = 2 * (levels - arc.level)
-        under = 0 if arc is ends.entering else strokes[corner]
-        strokes[corner] = under | RIGHT | (UP if arc.right == word else DOWN)
+        strokes[_column(arc, levels)] = UPRIGHT
+        styles[_column(arc, levels)] = PLANE_STYLES[arc.plane]
+    for arc in sorted([*ends.leaving, *ends.entering], key=lambda arc: -arc.level):
+        corner = _column(arc, levels)
+        joined = 0 if arc.dependent == word else strokes[corner]
+        strokes[corner] = joined | RIGHT | (UP if arc.right == word else DOWN)
         strokes[corner + 1 :] = [stroke | LEVEL for stroke in strokes[corner + 1 :]]
         styles[corner:] = [PLANE_STYLES[arc.plane]] * len(styles[corner:])
     cells = [(BOXES[stroke], style) for stroke, style in zip(strokes, styles, strict=True)]
-    if ends.entering:
-        nearest = max((arc.level for arc in ends.leaving if arc.level < ends.entering.level), default=0)
-        at = 2 * (levels - nearest) - 1 if nearest else -1
-        cells[at] = "▶", PLANE_STYLES[ends.entering.plane]
+    for arc in ends.entering:
+        joins = [_column(other, levels) for other in ends.leaving if other.level < arc.level]
+        cells[min(joins, default=len(cells)) - 1] = "▶", PLANE_STYLES[arc.plane]
     return cells
+
+
+def _column(arc: PlacedArc, levels: int) -> int:
+    """Every other cell, so that there is always one for an arrow head between two arcs."""
+    return 2 * (levels - arc.level)
 
 
 def _mirror(cells: list[Cell]) -> list[Cell]:

@@ -14,7 +14,7 @@ from biplanar.evaluation.alignment import align
 from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap
 from biplanar.evaluation.breakdowns import BREAKDOWNS, break_down
 from biplanar.evaluation.conll18 import conll18_scores
-from biplanar.evaluation.document import Document
+from biplanar.evaluation.placed import PlacedText
 from biplanar.evaluation.score import Evaluation, Score
 from biplanar.evaluation.trees import tree_scores
 
@@ -30,6 +30,6 @@ def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence], *, by: Iterab
     for kind in kinds:
         if kind not in BREAKDOWNS:
             raise UnknownNameError("breakdown", kind, BREAKDOWNS)
-    alignment = align(Document.from_sentences(gold), Document.from_sentences(system))
+    alignment = align(PlacedText.from_sentences(gold), PlacedText.from_sentences(system))
     scores = {**conll18_scores(alignment), **tree_scores(alignment)}
     return Evaluation(scores, {kind: break_down(alignment, kind) for kind in kinds})

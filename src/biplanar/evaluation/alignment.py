@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biplanar.errors import FormatError
-from biplanar.evaluation.document import NOWHERE, ROOT, Document, PlacedWord
+from biplanar.evaluation.placed import NOWHERE, ROOT, PlacedText, PlacedWord
 from biplanar.evaluation.score import Score
 from biplanar.tree import Int64s
 
@@ -25,12 +25,17 @@ QUOTED = 20
 class Alignment:
     """Pairs of a gold word and a system word that are the same word, in the order of the text."""
 
-    gold: Document
-    system: Document
+    gold: PlacedText
+    system: PlacedText
     gold_at: Int64s
     system_at: Int64s
 
-    def agree(self, labels: Callable[[Document], Sequence[object]]) -> Bools:
+    @property
+    def sides(self) -> tuple[PlacedText, PlacedText]:
+        """The gold text and the system's."""
+        return self.gold, self.system
+
+    def agree(self, labels: Callable[[PlacedText], Sequence[object]]) -> Bools:
         """For every pair, whether its words have the same label."""
         gold, system = labels(self.gold), labels(self.system)
         pairs = zip(self.gold_at.tolist(), self.system_at.tolist(), strict=True)
@@ -38,7 +43,7 @@ class Alignment:
 
     def agree_in(self, column: int) -> Bools:
         """For every pair, whether its words have the same in a column (`UPOS`, `LEMMA`, ...)."""
-        return self.agree(lambda document: document.column(column))
+        return self.agree(lambda text: text.column(column))
 
     def score(self, right: Bools) -> Score:
         """The score of something that every word has; `right` says in which pairs the system found it."""
@@ -65,7 +70,7 @@ class Alignment:
     @cached_property
     def right_arcs(self) -> Bools:
         """For every pair, whether the system found head and relation; subtypes of relations do not count."""
-        return self.right_heads & self.agree(lambda document: document.relations)
+        return self.right_heads & self.agree(lambda text: text.relations)
 
     @cached_property
     def twin_sentences(self) -> Int64s:
@@ -74,19 +79,20 @@ class Alignment:
         return np.array([numbers.get(span, NOWHERE) for span in self.gold.sentence_spans], dtype=np.int64)
 
 
-def align(gold: Document, system: Document) -> Alignment:
+def align(gold: PlacedText, system: PlacedText) -> Alignment:
     """Words outside of multiword tokens are the same if they are the same characters; for the others see `_region`."""
-    if gold.text != system.text:
+    if gold.characters != system.characters:
         raise _difference(gold, system)
     pairs = np.array(list(_pairs(gold.words, system.words)), dtype=np.int64).reshape(-1, 2)
     return Alignment(gold, system, pairs[:, 0], pairs[:, 1])
 
 
-def _difference(gold: Document, system: Document) -> FormatError:
+def _difference(gold: PlacedText, system: PlacedText) -> FormatError:
     """An error that says where two texts part, and how they go on."""
-    shorter = min(len(gold.text), len(system.text))
-    at = next((place for place in range(shorter) if gold.text[place] != system.text[place]), shorter)
-    wanted, found = (repr(text[at : at + QUOTED]) if text[at:] else "the end" for text in (gold.text, system.text))
+    texts = [text.characters for text in (gold, system)]
+    same = (one == other for one, other in zip(*texts, strict=False))
+    at = next((place for place, equal in enumerate(same) if not equal), min(map(len, texts)))
+    wanted, found = (repr(text[at : at + QUOTED]) if text[at:] else "the end" for text in texts)
     there = gold.error_at(at, "")
     return system.error_at(at, f"expected {wanted}, as in {there.path}:{there.line}, found {found}")
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from biplanar.conllu import Sentence
 from biplanar.errors import BiplanarError
 from biplanar.evaluation.alignment import align
-from biplanar.evaluation.document import Document
+from biplanar.evaluation.placed import PlacedText
 from biplanar.evaluation.score import Score
 from biplanar.tree import Int64s
 
@@ -63,8 +63,8 @@ def paired_bootstrap(
         raise BiplanarError(
             f"expected one resample or more and a confidence between 0 and 1, found {resamples} and {confidence}"
         )
-    reference = Document.from_sentences(gold)
-    pairs = [_las_by_sentence(reference, Document.from_sentences(sentences)) for sentences in (system, other)]
+    reference = PlacedText.from_sentences(gold)
+    pairs = [_las_by_sentence(reference, PlacedText.from_sentences(sentences)) for sentences in (system, other)]
     (score, counts), (other_score, other_counts) = pairs
     differences = np.concatenate(list(_differences(counts, other_counts, resamples, np.random.default_rng(seed))))
     low, high = np.quantile(differences, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
@@ -72,7 +72,7 @@ def paired_bootstrap(
     return Bootstrap(score, other_score, low, high, p_value, confidence, resamples)
 
 
-def _las_by_sentence(gold: Document, system: Document) -> tuple[Score, Int64s]:
+def _las_by_sentence(gold: PlacedText, system: PlacedText) -> tuple[Score, Int64s]:
     """The LAS of the whole text, and for every gold sentence the right words, and the sum of gold and system words.
 
     System words belong to the gold sentence in which they start, however the system cut the text.

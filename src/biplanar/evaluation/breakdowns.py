@@ -13,7 +13,7 @@ import numpy as np
 
 from biplanar.crossings import nonprojective
 from biplanar.evaluation.alignment import Alignment
-from biplanar.evaluation.document import NOWHERE, ROOT, Document
+from biplanar.evaluation.placed import NOWHERE, ROOT, PlacedText
 from biplanar.evaluation.score import Score
 from biplanar.forest import Column
 from biplanar.tree import Int64s
@@ -53,7 +53,7 @@ def _by_deprel(alignment: Alignment) -> Buckets:
 
 def _by_length(alignment: Alignment) -> Buckets:
     """The number of words in the sentence."""
-    gold, system = (np.searchsorted(LENGTHS, _sentence_lengths(document)) for document in _documents(alignment))
+    gold, system = (np.searchsorted(LENGTHS, _sentence_lengths(text)) for text in alignment.sides)
     return Buckets(_ranges(LENGTHS), gold, _as_in_gold(alignment, gold, system))
 
 
@@ -63,14 +63,14 @@ def _by_distance(alignment: Alignment) -> Buckets:
     names = [*far_left_first, "root", *(f"right {name}" for name in _ranges(DISTANCES))]
     here, head = alignment.gold_words, alignment.gold_heads
     known = (here != NOWHERE) & (head != NOWHERE)
-    gold, system = (_signed_distances(document.heads) for document in _documents(alignment))
+    gold, system = (_signed_distances(text.heads) for text in alignment.sides)
     in_gold_words = np.where(head == ROOT, 0, head - here)
     return Buckets(names, _distance_buckets(gold), _distance_buckets(np.where(known, in_gold_words, system)))
 
 
 def _by_projectivity(alignment: Alignment) -> Buckets:
     """Whether the gold arc is projective."""
-    gold, system = (nonprojective(document.forest).astype(np.int64) for document in _documents(alignment))
+    gold, system = (nonprojective(text.forest).astype(np.int64) for text in alignment.sides)
     return Buckets(["projective", "non-projective"], gold, _as_in_gold(alignment, gold, system))
 
 
@@ -82,10 +82,6 @@ BREAKDOWNS: dict[str, Callable[[Alignment], Buckets]] = {
 }
 
 
-def _documents(alignment: Alignment) -> tuple[Document, Document]:
-    return alignment.gold, alignment.system
-
-
 def _as_in_gold(alignment: Alignment, gold: Int64s, system: Int64s) -> Int64s:
     """The system's buckets, but of every aligned word the gold one."""
     buckets = system.copy()
@@ -93,8 +89,8 @@ def _as_in_gold(alignment: Alignment, gold: Int64s, system: Int64s) -> Int64s:
     return buckets
 
 
-def _sentence_lengths(document: Document) -> Int64s:
-    return document.lengths[document.sentence_of]
+def _sentence_lengths(text: PlacedText) -> Int64s:
+    return text.lengths[text.sentence_of]
 
 
 def _signed_distances(heads: Int64s) -> Int64s:

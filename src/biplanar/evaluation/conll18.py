@@ -8,7 +8,7 @@ import numpy as np
 
 from biplanar.conllu import FEATS, LEMMA, UPOS, XPOS
 from biplanar.evaluation.alignment import Alignment, Bools
-from biplanar.evaluation.document import NOWHERE, Document
+from biplanar.evaluation.placed import NOWHERE, PlacedText
 from biplanar.evaluation.score import Score
 from biplanar.tree import Int64s
 
@@ -50,13 +50,13 @@ def conll18_scores(alignment: Alignment) -> dict[str, Score]:
 
 
 def _content_score(alignment: Alignment, right: Bools) -> Score:
-    gold, system = (_has_relation(document, CONTENT_RELATIONS) for document in (alignment.gold, alignment.system))
+    gold, system = (_has_relation(text, CONTENT_RELATIONS) for text in alignment.sides)
     aligned = gold[alignment.gold_at]
     return Score(int((right & aligned).sum()), int(gold.sum()), int(system.sum()), int(aligned.sum()))
 
 
 def _tokens(alignment: Alignment) -> Score:
-    gold, system = ({word[:2] for word in document.words} for document in (alignment.gold, alignment.system))
+    gold, system = ({word[:2] for word in text.words} for text in alignment.sides)
     return Score(len(gold & system), len(gold), len(system))
 
 
@@ -70,7 +70,7 @@ def _sentences(alignment: Alignment) -> Score:
 
 
 def _feats(alignment: Alignment) -> Bools:
-    return alignment.agree(lambda document: [_universal(feats) for feats in document.column(FEATS)])
+    return alignment.agree(lambda text: [_universal(feats) for feats in text.column(FEATS)])
 
 
 def _lemmas(alignment: Alignment) -> Bools:
@@ -84,8 +84,8 @@ def _universal(feats: str) -> tuple[str, ...]:
     return tuple(sorted(feat for feat in feats.split("|") if feat.partition("=")[0] in UNIVERSAL_FEATURES))
 
 
-def _has_relation(document: Document, relations: frozenset[str]) -> Bools:
-    return np.array([relation in relations for relation in document.relations], dtype=np.bool_)
+def _has_relation(text: PlacedText, relations: frozenset[str]) -> Bools:
+    return np.array([relation in relations for relation in text.relations], dtype=np.bool_)
 
 
 def _function_words(alignment: Alignment, right: Bools) -> Bools:
@@ -93,7 +93,7 @@ def _function_words(alignment: Alignment, right: Bools) -> Bools:
 
     Both have as many, and just as many pairs of function words are right and hang on this pair.
     """
-    gold, system = (_has_relation(document, FUNCTION_RELATIONS) for document in (alignment.gold, alignment.system))
+    gold, system = (_has_relation(text, FUNCTION_RELATIONS) for text in alignment.sides)
     both = alignment.gold_at[right & gold[alignment.gold_at]]
     wanted = _dependents(alignment.gold, np.flatnonzero(gold))[alignment.gold_at]
     found = _dependents(alignment.system, np.flatnonzero(system))[alignment.system_at]
@@ -101,7 +101,7 @@ def _function_words(alignment: Alignment, right: Bools) -> Bools:
     return np.asarray((wanted == found) & (wanted == shared))
 
 
-def _dependents(document: Document, words: Int64s) -> Int64s:
+def _dependents(text: PlacedText, words: Int64s) -> Int64s:
     """How many of some words hang on each word."""
-    heads = document.heads[words]
-    return np.bincount(heads[heads >= 0], minlength=len(document.words))
+    heads = text.heads[words]
+    return np.bincount(heads[heads >= 0], minlength=len(text.words))

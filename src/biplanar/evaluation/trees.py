@@ -7,7 +7,7 @@ import numpy as np
 from biplanar.conllu import DEPREL
 from biplanar.crossings import nonprojective
 from biplanar.evaluation.alignment import Alignment, Bools
-from biplanar.evaluation.document import NOWHERE, Document
+from biplanar.evaluation.placed import NOWHERE, PlacedText
 from biplanar.evaluation.score import Score
 
 
@@ -47,15 +47,15 @@ def _nonprojective_sentences(alignment: Alignment) -> Score:
     A sentence of the system's is compared with the gold sentence of the same stretch of text, however that is cut into
     words; one that has no such counterpart counts as wrong if it is the system's, and as missed if it is gold.
     """
-    gold, system = (_is_nonprojective(document) for document in (alignment.gold, alignment.system))
+    gold, system = (_is_nonprojective(text) for text in alignment.sides)
     paired = alignment.twin_sentences != NOWHERE
     wanted, found = gold[paired], system[alignment.twin_sentences[paired]]
     return Score(int((wanted & found).sum()), int(gold.sum()), int(system.sum()), int(wanted.sum()))
 
 
-def _is_nonprojective(document: Document) -> Bools:
-    flags = nonprojective(document.forest)
-    return np.bincount(document.sentence_of[flags], minlength=len(document.sentences)) > 0
+def _is_nonprojective(text: PlacedText) -> Bools:
+    flags = nonprojective(text.forest)
+    return np.bincount(text.sentence_of[flags], minlength=len(text.sentences)) > 0
 
 
 def _nonprojective_dependencies(alignment: Alignment) -> Score:
@@ -64,7 +64,7 @@ def _nonprojective_dependencies(alignment: Alignment) -> Score:
     A non-projective arc of the system's is right if the gold tree has the same arc, between the words aligned with its
     ends, and it is non-projective there too; relations do not matter. The arc to a root may be non-projective as well.
     """
-    gold, system = (nonprojective(document.forest) for document in (alignment.gold, alignment.system))
+    gold, system = (nonprojective(text.forest) for text in alignment.sides)
     wanted, found = gold[alignment.gold_at], system[alignment.system_at]
     correct = int((wanted & found & alignment.right_heads).sum())
     return Score(correct, int(gold.sum()), int(system.sum()), int(wanted.sum()))

@@ -41,15 +41,15 @@ class PlacedWord(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Document:
+class PlacedText:
     """The text of some sentences without its spaces, and their words in it. Words count from 0, over all sentences."""
 
     sentences: tuple[Sentence, ...]
-    text: str
+    characters: str
     words: tuple[PlacedWord, ...]
 
     @classmethod
-    def from_sentences(cls, sentences: Iterable[Sentence]) -> Document:
+    def from_sentences(cls, sentences: Iterable[Sentence]) -> PlacedText:
         """Multiword tokens are read from the sentences' lines, and must be ranges that do not overlap."""
         kept, texts, words, start = tuple(sentences), [], [], 0
         if not kept:
@@ -88,7 +88,7 @@ class Document:
 
     @cached_property
     def heads(self) -> Int64s:
-        """For every word its head's place in the document, or `ROOT`."""
+        """For every word its head's place among all words, or `ROOT`."""
         first = np.repeat(self.forest.offsets[:-1], self.lengths)
         return np.where(self.forest.heads == 0, ROOT, first + self.forest.heads - 1)
 

@@ -1,0 +1,176 @@
+"""All hyper-parameters in one place: as dataclasses, as TOML, and as `--section.key value` on the command line."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from biplanar.errors import BiplanarError, FileError, UnknownNameError
+
+
+class ConfigError(BiplanarError):
+    """A setting that is unknown or of the wrong kind."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """Word embedding and character LSTM, stacked BiLSTMs, one layer of labels a task."""
+
+    word_dim: int = 100
+    char_dim: int = 64
+    char_hidden: int = 128  # per direction
+    hidden: int = 400  # per direction
+    layers: int = 3
+    dropout: float = 0.5  # the same mask for all words of a sentence
+    word_dropout: float = 0.2  # words that the network sees by their characters only
+
+
+@dataclass(frozen=True)
+class Auxiliary:
+    """Weights of the losses that exist in training only; 0 switches one off."""
+
+    arcs: float = 3.0  # biaffine scores of heads
+    relations: float = 3.0  # biaffine scores of relations, given the head
+    upos: float = 0.0
+    feats: float = 0.0
+    arc_dim: int = 400
+    relation_dim: int = 100
+
+
+@dataclass(frozen=True)
+class Training:
+    """How long, how fast, and when to stop."""
+
+    epochs: int = 0  # 0: chosen by the size of the treebank, so that small ones get enough updates
+    batch_words: int = 800
+    learning_rate: float = 0.002
+    warmup: float = 0.05  # share of the updates
+    clip: float = 5.0
+    label_smoothing: float = 0.0
+    evaluations: int = 40  # on the dev file, over the whole training
+    patience: int = 0  # evaluations without progress before training stops early; 0: never
+    amp: bool = True  # half precision where the device gains from it
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Which words and characters get vectors of their own."""
+
+    min_form_count: int = 2
+    min_char_count: int = 2
+    vectors: str = ""  # word2vec (text or binary), fastText .vec or GloVe file
+    vectors_limit: int = 0  # read so many vectors only; 0: all
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything that training can be told, but for the data and the seed."""
+
+    encoding: str = "2p-full"
+    network: Network = field(default_factory=Network)
+    auxiliary: Auxiliary = field(default_factory=Auxiliary)
+    training: Training = field(default_factory=Training)
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any], base: Config | None = None) -> Config:
+        """The defaults (or `base`), with some values replaced; unknown keys are refused."""
+        config: Config = _replaced(base or cls(), values, "")
+        return config
+
+    def to_dict(self) -> dict[str, Any]:
+        """As nested plain values."""
+        return asdict(self)
+
+    def to_toml(self) -> str:
+        """As TOML, every value written out."""
+        plain, sections = [], []
+        for key, value in self.to_dict().items():
+            if isinstance(value, dict):
+                lines = [f"{name} = {_toml_value(inner)}" for name, inner in value.items()]
+                sections.append("\n".join([f"[{key}]", *lines]))
+            else:
+                plain.append(f"{key} = {_toml_value(value)}")
+        return "\n\n".join(["\n".join(plain), *sections]) + "\n"
+
+
+CONFIGS = {
+    # The network of the paper: two BiLSTMs, plain dropout on words only, no auxiliary losses.
+    "paper": Config(
+        encoding="2p-greedy",
+        network=Network(layers=2, dropout=0.33, word_dropout=0.0),
+        auxiliary=Auxiliary(arcs=0.0, relations=0.0),
+    ),
+    "accurate": Config(),
+}
+
+
+def read_config(source: str | Path | None, overrides: Mapping[str, str] | None = None) -> Config:
+    """A named configuration or a TOML file, with `section.key` overrides as text."""
+    config = _load(str(source)) if source else CONFIGS["accurate"]
+    for key, text in (overrides or {}).items():
+        config = _override(config, key, text)
+    return config
+
+
+def _load(source: str) -> Config:
+    if source in CONFIGS:
+        return CONFIGS[source]
+    if not Path(source).exists() and not source.endswith(".toml"):
+        raise UnknownNameError("configuration", source, CONFIGS)
+    try:
+        values = tomllib.loads(Path(source).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"{source}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{source}: expected TOML, found {error}") from error
+    base = CONFIGS.get(str(values.pop("base", "accurate")))
+    return Config.from_dict(values, base)
+
+
+def _replaced(section: Any, values: Mapping[str, Any], path: str) -> Any:
+    kinds = get_type_hints(type(section))
+    known = {one.name for one in fields(section)}
+    changes: dict[str, Any] = {}
+    for key, value in values.items():
+        if key not in known:
+            raise UnknownNameError("setting", path + key, [path + name for name in sorted(known)])
+        old = getattr(section, key)
+        if isinstance(value, Mapping) and not isinstance(old, (int, float, str)):
+            changes[key] = _replaced(old, value, f"{path}{key}.")
+        else:
+            changes[key] = _checked(value, kinds[key], path + key)
+    return replace(section, **changes)
+
+
+def _checked(value: Any, kind: type, name: str) -> Any:
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        raise ConfigError(f"{name}: expected a value of type {kind.__name__}, found {value!r}")
+    if kind in (int, float) and value < 0:
+        raise ConfigError(f"{name}: expected 0 or more, found {value!r}")
+    return value
+
+
+def _override(config: Config, key: str, text: str) -> Config:
+    """The text is read as TOML where it can be, and taken as a string where not."""
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    nested: Any = value
+    for part in reversed(key.split(".")):
+        nested = {part: nested}
+    return Config.from_dict(nested, config)
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return repr(value)

@@ -1,0 +1,144 @@
+"""From words to arrays: which vector each form has, how it is spelled, and which forms stand in which sentence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from biplanar.tree import Int64s
+
+PAD, UNKNOWN = 0, 1
+RESERVED = 2
+
+# Longer words are spelled by their beginning and end only.
+LONGEST_SPELLING = 40
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The forms (in lower case) and characters with vectors of their own, and the labels of each task."""
+
+    forms: tuple[str, ...]
+    chars: tuple[str, ...]
+    tasks: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(
+        cls,
+        sentences: Iterable[Sequence[str]],
+        tasks: Mapping[str, tuple[str, ...]],
+        *,
+        min_form_count: int = 2,
+        min_char_count: int = 2,
+        more_forms: Iterable[str] = (),
+    ) -> Vocabulary:
+        """The frequent forms and characters of some sentences, and further forms that have vectors already."""
+        forms = Counter(form for sentence in sentences for form in sentence)
+        chars: Counter[str] = Counter()
+        lowered: Counter[str] = Counter()
+        for form, count in forms.items():
+            lowered[form.lower()] += count
+            for char in form:
+                chars[char] += count
+        kept = dict.fromkeys(form for form, count in sorted(lowered.items()) if count >= min_form_count)
+        kept |= dict.fromkeys(more_forms)
+        return cls(tuple(kept), tuple(sorted(c for c, n in chars.items() if n >= min_char_count)), dict(tasks))
+
+    @cached_property
+    def form_ids(self) -> dict[str, int]:
+        """Numbers of the forms; 0 is padding, 1 is any other form."""
+        return {form: number for number, form in enumerate(self.forms, RESERVED)}
+
+    @cached_property
+    def char_ids(self) -> dict[str, int]:
+        """Numbers of the characters; 0 is padding, 1 is any other character."""
+        return {char: number for number, char in enumerate(self.chars, RESERVED)}
+
+    def spell(self, form: str) -> list[int]:
+        """The characters of a form as numbers."""
+        if len(form) > LONGEST_SPELLING:
+            form = form[: LONGEST_SPELLING // 2] + form[-LONGEST_SPELLING // 2 :]
+        return [self.char_ids.get(char, UNKNOWN) for char in form]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"forms": self.forms, "chars": self.chars, "tasks": dict(self.tasks)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Vocabulary:
+        """From plain values."""
+        tasks = {task: tuple(labels) for task, labels in values["tasks"].items()}
+        return cls(tuple(values["forms"]), tuple(values["chars"]), tasks)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some sentences as arrays. Each distinct form stands once; `words` says which form stands where."""
+
+    forms: Int64s  # (forms,)
+    chars: Int64s  # (forms, characters)
+    spelling_lengths: Int64s  # (forms,)
+    words: Int64s  # (sentences, words), numbers into forms
+    lengths: Int64s  # (sentences,)
+
+    @cached_property
+    def mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Where there is a word and not padding: (sentences, words)."""
+        return np.asarray(np.arange(self.words.shape[1]) < self.lengths[:, None])
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Sentences with all their distinct forms looked up once, ready to be cut into batches."""
+
+    forms: Int64s
+    chars: Int64s
+    spelling_lengths: Int64s
+    sentences: list[Int64s]
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> Corpus:
+        """Look up every form of the sentences."""
+        numbers: dict[str, int] = {}
+        rows = [[numbers.setdefault(form, len(numbers)) for form in sentence] for sentence in sentences]
+        spellings = [vocabulary.spell(form) for form in numbers]
+        lengths = np.array([max(len(spelling), 1) for spelling in spellings], dtype=np.int64)
+        chars = np.zeros((len(spellings), int(lengths.max(initial=1))), dtype=np.int64)
+        for number, spelling in enumerate(spellings):
+            chars[number, : len(spelling)] = spelling
+        ids = [vocabulary.form_ids.get(form.lower(), UNKNOWN) for form in numbers]
+        return cls(np.array(ids, dtype=np.int64), chars, lengths, [np.array(row, dtype=np.int64) for row in rows])
+
+    @cached_property
+    def lengths(self) -> Int64s:
+        """The number of words of each sentence."""
+        return np.array([len(sentence) for sentence in self.sentences], dtype=np.int64)
+
+    def batch(self, chosen: Sequence[int] | Int64s) -> Batch:
+        """Some of the sentences."""
+        lengths = self.lengths[np.asarray(chosen)]
+        flat = np.concatenate([self.sentences[number] for number in chosen])
+        used, places = np.unique(flat, return_inverse=True)
+        words = np.zeros((len(lengths), int(lengths.max())), dtype=np.int64)
+        words[np.arange(words.shape[1]) < lengths[:, None]] = places
+        spelling_lengths = self.spelling_lengths[used]
+        chars = self.chars[used, : int(spelling_lengths.max())]
+        return Batch(self.forms[used], chars, spelling_lengths, words, lengths)
+
+
+def batches_by_words(lengths: Int64s, most_words: int, order: Int64s) -> list[Int64s]:
+    """Cut an order of sentences into batches of at most so many words, padding included; a long sentence goes alone."""
+    batches, start, longest = [], 0, 0
+    for at, number in enumerate(order):
+        longest = max(longest, int(lengths[number]))
+        if at > start and longest * (at + 1 - start) > most_words:
+            batches.append(order[start:at])
+            start, longest = at, int(lengths[number])
+    if start < len(order):
+        batches.append(order[start:])
+    return batches

@@ -1,0 +1,236 @@
+"""Training: a stream of records, one for each look at the dev file, that can be cut off anywhere and taken up again."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from biplanar.conllu import FEATS, Sentence
+from biplanar.encodings import Encoding, get_encoding
+from biplanar.errors import BiplanarError
+from biplanar.forest import Column, Forest
+from biplanar.tagger.config import Config
+from biplanar.tagger.features import Corpus, Vocabulary, batches_by_words
+from biplanar.tagger.network import AuxiliaryHeads, Tagger, TensorBatch
+from biplanar.tagger.predict import Predictions, predicted_forest
+
+# Words in a batch when nothing is learned, padding included.
+PREDICTION_WORDS = 20_000
+
+
+@dataclass(frozen=True)
+class Record:
+    """One look at the dev file. `loss` is the mean since the last one, of one word."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    uas: float
+    las: float
+    words_per_second: float
+    best: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Sentences with what is to be learned of them."""
+
+    corpus: Corpus
+    forest: Forest
+    targets: dict[str, Column]  # by task, auxiliary ones included
+
+    @classmethod
+    def of(
+        cls, sentences: list[Sentence], encoding: Encoding, vocabulary: Vocabulary | None, config: Config
+    ) -> Examples:
+        """Encode the trees of some sentences."""
+        forest = Forest.from_sentences(sentences)
+        targets = dict(zip(encoding.tasks, encoding.encode(forest), strict=True)) | {"deprel": forest.deprels}
+        if config.auxiliary.upos and forest.upos:
+            targets["upos"] = forest.upos
+        if config.auxiliary.feats:
+            targets["feats"] = Column.of(feats for sentence in sentences for feats in sentence.column(FEATS))
+        forms = [sentence.forms for sentence in sentences]
+        if vocabulary is None:
+            tasks = {task: targets[task].names for task in (*encoding.tasks, "deprel")}
+            counts = config.vocabulary
+            vocabulary = Vocabulary.of(
+                forms, tasks, min_form_count=counts.min_form_count, min_char_count=counts.min_char_count
+            )
+        return cls(Corpus.of(forms, vocabulary), forest, targets)
+
+
+class Trainer:
+    """The state of a training: what a checkpoint must hold, and the steps that change it."""
+
+    def __init__(
+        self,
+        config: Config,
+        train: list[Sentence],
+        dev: list[Sentence],
+        *,
+        seed: int = 1,
+        device: torch.device | str = "cpu",
+        vectors: dict[str, np.ndarray[Any, np.dtype[np.float32]]] | None = None,
+    ) -> None:
+        self.config, self.seed, self.device = config, seed, torch.device(device)
+        self.encoding = get_encoding(config.encoding)
+        self.vocabulary = _vocabulary(train, self.encoding, config, vectors)
+        self.train_examples = Examples.of(train, self.encoding, self.vocabulary, config)
+        self.dev = Forest.from_sentences(dev)
+        self.dev_corpus = Corpus.of([sentence.forms for sentence in dev], self.vocabulary)
+        torch.manual_seed(seed)
+        self.network = build_network(config, self.vocabulary, vectors).to(self.device)
+        sizes = {task: len(column.names) for task, column in self.train_examples.targets.items()}
+        extra = {task: size for task, size in sizes.items() if task in ("deprel", "upos", "feats")}
+        self.auxiliary = AuxiliaryHeads(config.auxiliary, self.network.width, config.network.dropout, extra)
+        self.auxiliary.to(self.device)
+        parameters = [*self.network.parameters(), *self.auxiliary.parameters()]
+        self.optimizer = torch.optim.Adam(parameters, lr=config.training.learning_rate, betas=(0.9, 0.95), eps=1e-8)
+        self.epoch, self.best_las, self.stale = 0, -1.0, 0
+        self.epochs = config.training.epochs or self._enough_epochs()
+        self._targets = {
+            task: torch.from_numpy(column.ids.astype(np.int64)).to(self.device)
+            for task, column in self.train_examples.targets.items()
+        }
+        self._heads = torch.from_numpy(self.train_examples.forest.heads.astype(np.int64)).to(self.device)
+
+    def _enough_epochs(self) -> int:
+        """Small treebanks need many rounds to see enough updates."""
+        batches = max(1, round(len(self.train_examples.forest.heads) / self.config.training.batch_words))
+        return math.ceil(22 + 3000 / batches)
+
+    def run(self) -> Iterator[Record]:
+        """Train to the end, or until patience ends; after each record the state may be saved."""
+        every = max(1, round(self.epochs / self.config.training.evaluations))
+        patience = self.config.training.patience
+        loss, words, start = 0.0, 0, time.monotonic()
+        while self.epoch < self.epochs and not (patience and self.stale >= patience):
+            epoch_loss, epoch_words = self._run_epoch()
+            loss, words = loss + epoch_loss, words + epoch_words
+            self.epoch += 1
+            if self.epoch % every == 0 or self.epoch == self.epochs:
+                speed = words / (time.monotonic() - start)
+                uas, las = self.evaluate()
+                best = las > self.best_las
+                self.best_las, self.stale = max(las, self.best_las), 0 if best else self.stale + 1
+                yield Record(self.epoch, self.epochs, loss / words, uas, las, speed, best)
+                loss, words, start = 0.0, 0, time.monotonic()
+
+    def _run_epoch(self) -> tuple[float, int]:
+        """One round over the training sentences; batches are of similar lengths, in random order."""
+        rng = np.random.default_rng([self.seed, self.epoch])
+        lengths = self.train_examples.corpus.lengths
+        order = np.argsort(lengths * rng.uniform(0.8, 1.25, len(lengths)), kind="stable")
+        batches = batches_by_words(lengths, self.config.training.batch_words, order)
+        total = torch.zeros((), device=self.device)
+        self.network.train()
+        self.auxiliary.train()
+        for at, number in enumerate(rng.permutation(len(batches))):
+            self._set_learning_rate((self.epoch + at / len(batches)) / self.epochs)
+            total += self._step(batches[number])
+        loss = float(total)
+        if not math.isfinite(loss):
+            raise BiplanarError(f"training diverged in epoch {self.epoch + 1}: try a lower training.learning_rate")
+        return loss, int(lengths.sum())
+
+    def _set_learning_rate(self, progress: float) -> None:
+        """Up during the warm-up, then straight down to nothing."""
+        warmup = self.config.training.warmup
+        share = progress / warmup if progress < warmup else (1 - progress) / max(1 - warmup, 1e-9)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.config.training.learning_rate * max(share, 1e-3)
+
+    def _step(self, chosen: np.ndarray[Any, np.dtype[np.int64]]) -> Tensor:
+        """One update; gives the loss, summed over words, without waiting for the device."""
+        batch = TensorBatch.of(self.train_examples.corpus.batch(chosen), self.device)
+        offsets = self.train_examples.forest.offsets
+        places = np.concatenate([np.arange(offsets[number], offsets[number + 1]) for number in chosen])
+        flat = torch.from_numpy(places).to(self.device, non_blocking=True)
+        use_amp = self.config.training.amp and self.device.type == "cuda"
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_amp):
+            hidden = self.network.encode(batch)
+            scores = self.network.score(hidden[batch.mask])
+            targets = {task: ids[flat] for task, ids in self._targets.items()}
+            smoothing = self.config.training.label_smoothing
+            loss = sum(
+                (
+                    nn.functional.cross_entropy(table.float(), targets[task], label_smoothing=smoothing)
+                    for task, table in scores.items()
+                ),
+                start=torch.zeros((), device=self.device),
+            )
+            heads = torch.zeros(batch.words.shape, dtype=torch.int64, device=self.device)
+            heads[batch.mask] = self._heads[flat]
+            full_loss = loss + self.auxiliary.loss(hidden, batch.mask, heads, targets)
+        self.optimizer.zero_grad(set_to_none=True)
+        full_loss.backward()  # type: ignore[no-untyped-call]
+        parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
+        nn.utils.clip_grad_norm_(parameters, self.config.training.clip)
+        self.optimizer.step()
+        return loss.detach() * len(places)
+
+    def evaluate(self) -> tuple[float, float]:
+        """UAS and exact LAS on the dev file, with greedy decoding and gold words, in percent."""
+        predictions = predict(self.network, self.dev_corpus, self.vocabulary.tasks["deprel"], self.device)
+        tasks = self.vocabulary.tasks
+        system = predicted_forest(predictions, self.dev.offsets, self.encoding, tasks, upos=self.dev.upos)
+        heads = system.heads == self.dev.heads
+        relations = np.array(system.deprels.labels()) == np.array(self.dev.deprels.labels())
+        return 100 * float(heads.mean()), 100 * float((heads & relations).mean())
+
+
+def _vocabulary(
+    train: list[Sentence],
+    encoding: Encoding,
+    config: Config,
+    vectors: dict[str, np.ndarray[Any, np.dtype[np.float32]]] | None,
+) -> Vocabulary:
+    forest = Forest.from_sentences(train)
+    columns = dict(zip(encoding.tasks, encoding.encode(forest), strict=True)) | {"deprel": forest.deprels}
+    return Vocabulary.of(
+        (sentence.forms for sentence in train),
+        {task: column.names for task, column in columns.items()},
+        min_form_count=config.vocabulary.min_form_count,
+        min_char_count=config.vocabulary.min_char_count,
+        more_forms=vectors or (),
+    )
+
+
+def build_network(
+    config: Config,
+    vocabulary: Vocabulary,
+    vectors: dict[str, np.ndarray[Any, np.dtype[np.float32]]] | None = None,
+) -> Tagger:
+    """A fresh network for a vocabulary, its word embedding started from vectors where there are any."""
+    labels = {task: len(names) for task, names in vocabulary.tasks.items()}
+    network = Tagger(config.network, len(vocabulary.forms), len(vocabulary.chars), labels)
+    with torch.no_grad():
+        for form, vector in (vectors or {}).items():
+            network.word_embedding.weight[vocabulary.form_ids[form]] = torch.from_numpy(vector)
+    return network
+
+
+@torch.no_grad()
+def predict(network: Tagger, corpus: Corpus, deprels: tuple[str, ...], device: torch.device) -> Predictions:
+    """The predictions for all sentences of a corpus, in their order."""
+    network.eval()
+    order = np.argsort(corpus.lengths, kind="stable")
+    parts, places = [], []
+    starts = np.concatenate([[0], np.cumsum(corpus.lengths)])
+    for chosen in batches_by_words(corpus.lengths, PREDICTION_WORDS, order):
+        scores = network(TensorBatch.of(corpus.batch(chosen), device))
+        parts.append(Predictions.of({task: table.float().cpu().numpy() for task, table in scores.items()}, deprels))
+        places += [np.arange(starts[number], starts[number + 1]) for number in chosen]
+    return Predictions.joined(parts, np.argsort(np.concatenate(places)))

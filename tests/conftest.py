@@ -1,0 +1,45 @@
+"""What all tests share: the treebanks, where there are any, and a way to run hypothesis that is the same every time."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+settings.register_profile(
+    "biplanar",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    print_blob=False,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("biplanar")
+
+
+def treebanks_folder() -> Path:
+    """Where the treebanks are looked for."""
+    return Path(os.environ.get("BIPLANAR_TREEBANKS") or ROOT.parent / "shared" / "ud-2.4")
+
+
+def treebank_files() -> list[Path]:
+    """All CoNLL-U files of all treebanks there are."""
+    return sorted(treebanks_folder().glob("UD_*/*.conllu.xz"))
+
+
+@pytest.fixture(scope="session")
+def treebanks() -> Path:
+    """The folder of the treebanks; tests that ask for it are skipped where there is none."""
+    if not treebank_files():
+        pytest.skip(f"no treebanks (UD_*/*.conllu.xz) in {treebanks_folder()}; set BIPLANAR_TREEBANKS to their folder")
+    return treebanks_folder()
+
+
+@pytest.fixture(params=[str(path.relative_to(treebanks_folder())) for path in treebank_files()] or ["none"])
+def treebank_file(request: pytest.FixtureRequest, treebanks: Path) -> Path:
+    """Each file of each treebank in turn."""
+    return treebanks / request.param

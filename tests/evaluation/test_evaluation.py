@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from biplanar.errors import FormatError, UnknownNameError
+from biplanar.evaluation import Score, evaluate
+from tests.evaluation.sentences import COFFEE, COFFEE_MISREAD, heads, sentences
+
+
+def test_shares() -> None:
+    score = Score(correct=3, gold=6, system=4, aligned=5)
+    assert (score.precision, score.recall, score.f1, score.aligned_accuracy) == (0.75, 0.5, 0.6, 0.6)
+
+
+def test_shares_of_nothing() -> None:
+    score = Score(0, 0, 0, 0)
+    assert (score.precision, score.recall, score.f1, score.aligned_accuracy) == (0, 0, 0, 0)
+    assert Score(0, 0, 0).aligned_accuracy is None
+
+
+def test_scores_add() -> None:
+    assert Score(1, 2, 3, 4) + Score(10, 20, 30, 40) == Score(11, 22, 33, 44)
+    assert Score(1, 2, 3) + Score(10, 20, 30, 40) == Score(11, 22, 33)
+
+
+def test_metrics() -> None:
+    assert list(evaluate(sentences(COFFEE), sentences(COFFEE)).scores) == [
+        *("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas"),
+        *("UAS", "LAS", "CLAS", "MLAS", "BLEX"),
+        *("ExactLAS", "UCM", "LCM", "NonprojectiveSentences", "NonprojectiveDependencies"),
+    ]
+
+
+def test_to_dict_is_json() -> None:
+    evaluation = evaluate(iter(sentences(COFFEE)), iter(sentences(COFFEE_MISREAD)), by=["projectivity"])
+    loaded = json.loads(json.dumps(evaluation.to_dict()))
+    las = {"correct": 5, "gold": 7, "system": 7, "aligned": 7}
+    shares = dict.fromkeys(("precision", "recall", "f1", "aligned_accuracy"), 5 / 7)
+    assert loaded["scores"]["LAS"] == {**shares, **las}
+    assert loaded["scores"]["Words"]["aligned"] is None
+    assert list(loaded["by"]) == ["projectivity"]
+    assert loaded["by"]["projectivity"]["projective"] == loaded["scores"]["LAS"]
+
+
+def test_unknown_breakdown() -> None:
+    with pytest.raises(UnknownNameError, match="unknown breakdown 'lenght'; did you mean 'length'"):
+        evaluate(sentences(COFFEE), sentences(COFFEE), by=["lenght"])
+
+
+def test_unparsed_system() -> None:
+    unparsed = heads(0, 1).replace("\t0\troot", "\t_\t_").replace("\t1\tdep", "\t_\t_")
+    with pytest.raises(FormatError, match=r"<text>:1: expected a whole number as HEAD"):
+        evaluate(sentences(heads(0, 1)), sentences(unparsed))

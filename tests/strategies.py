@@ -1,0 +1,172 @@
+"""Trees and labels for tests: every small tree, random trees of any size, and labels as a bad tagger may make them."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import product
+from random import Random
+
+from hypothesis import strategies as st
+
+from biplanar.tree import Tree
+from tests.reference import is_tree
+
+DEPRELS = ("root", "root:x", "nsubj", "obj", "pred")
+TAGS = ("NOUN", "VERB", "ADP", "_")
+SIGNS = "</\\>"
+
+# What taggers and users come up with that is no bracket label.
+MALFORMED = (
+    "",
+    ">><<",
+    "abc",
+    "{}",
+    "_",
+    "\\\\\\<<<",
+    "-1@ROOT",
+    "+0@VERB",
+    "+9@NOUN",
+    "@",
+    "99",
+    "-99",
+    "+",
+    "²",
+    " ",
+)
+
+
+# Generators
+
+
+@cache
+def all_trees(size: int) -> tuple[tuple[int, ...], ...]:
+    """The heads of every single-rooted tree of some words: all ways to choose a root and the other words' heads."""
+    words = range(1, size + 1)
+    choices = (
+        product(*([0] if word == root else [head for head in words if head != word] for word in words))
+        for root in words
+    )
+    return tuple(heads for choice in choices for heads in choice if is_tree(heads))
+
+
+@cache
+def all_trees_up_to(size: int) -> tuple[tuple[int, ...], ...]:
+    """The heads of every single-rooted tree of 1, 2, ... words."""
+    return tuple(heads for words in range(1, size + 1) for heads in all_trees(words))
+
+
+@cache
+def small_trees() -> tuple[Tree, ...]:
+    """Every single-rooted tree of up to 6 words: all there is up to the first that do not fit in two planes."""
+    return tuple(tree_of(heads) for heads in all_trees_up_to(6))
+
+
+def random_heads(size: int, random: Random) -> tuple[int, ...]:
+    """The heads of a tree whose words hang on earlier ones of a shuffled order, so that arcs cross freely."""
+    order = list(range(1, size + 1))
+    random.shuffle(order)
+    heads = [0] * (size + 1)
+    for place in range(1, size):
+        heads[order[place]] = order[random.randrange(place)]
+    return tuple(heads[1:])
+
+
+def projective_heads(size: int, random: Random) -> tuple[int, ...]:
+    """The heads of a tree without crossings: a random shape, laid out so that every subtree is a range of words."""
+    left: list[list[int]] = [[] for _ in range(size)]
+    right: list[list[int]] = [[] for _ in range(size)]
+    above = [-1] * size
+    for node in range(1, size):
+        above[node] = random.randrange(node)
+        random.choice((left, right))[above[node]].append(node)
+    place: dict[int, int] = {}
+    waiting = [(0, False)]
+    while waiting:
+        node, laid_out = waiting.pop()
+        if laid_out:
+            place[node] = len(place) + 1
+        else:
+            waiting.extend((child, False) for child in right[node])
+            waiting.append((node, True))
+            waiting.extend((child, False) for child in left[node])
+    heads = {place[node]: place.get(above[node], 0) for node in range(size)}
+    return tuple(heads[word] for word in range(1, size + 1))
+
+
+def mildly_crossing_heads(size: int, random: Random) -> tuple[int, ...]:
+    """The heads of a projective tree in which a few words have changed places: more like the trees of treebanks."""
+    heads = projective_heads(size, random)
+    place = list(range(size + 1))
+    for _ in range(random.randint(1, 3)):
+        one, other = random.randint(1, size), random.randint(1, size)
+        place[one], place[other] = place[other], place[one]
+    moved = {place[word]: place[head] for word, head in enumerate(heads, 1)}
+    return tuple(moved[word] for word in range(1, size + 1))
+
+
+def tree_of(heads: tuple[int, ...], root: str = "root") -> Tree:
+    """A tree with relations that can be told apart."""
+    return Tree(heads, tuple(f"dep{word}" if head else root for word, head in enumerate(heads, 1)))
+
+
+# Strategies
+
+
+def _randoms() -> st.SearchStrategy[Random]:
+    """Generators by their seeds: quick to draw, and for small counterexamples there is `small_trees`."""
+    return st.randoms(use_true_random=True)
+
+
+def any_heads(max_size: int = 12) -> st.SearchStrategy[tuple[int, ...]]:
+    """Single-rooted trees with few or many crossings."""
+    size = st.integers(1, max_size)
+    return st.one_of(st.builds(random_heads, size, _randoms()), st.builds(mildly_crossing_heads, size, _randoms()))
+
+
+def any_projective_heads(max_size: int = 12) -> st.SearchStrategy[tuple[int, ...]]:
+    """Single-rooted trees without crossings."""
+    return st.builds(projective_heads, st.integers(1, max_size), _randoms())
+
+
+@st.composite
+def trees(draw: st.DrawFn, max_size: int = 12) -> Tree:
+    """Trees with arbitrary crossings and relations."""
+    drawn = draw(any_heads(max_size))
+    return Tree(drawn, tuple(draw(st.sampled_from(DEPRELS)) for _ in drawn))
+
+
+@st.composite
+def many_rooted(draw: st.DrawFn, max_size: int = 12) -> Tree:
+    """Trees with two roots or more."""
+    drawn = list(draw(any_heads(max_size).filter(lambda heads: len(heads) > 1)))
+    for word in draw(st.sets(st.integers(1, len(drawn)), min_size=2)):
+        drawn[word - 1] = 0
+    return Tree(tuple(drawn), tuple("root" if head == 0 else "dep" for head in drawn))
+
+
+def tags(size: int) -> st.SearchStrategy[list[str]]:
+    """Part-of-speech tags for a sentence."""
+    return _randoms().map(lambda random: random.choices(TAGS, k=size))
+
+
+def bracket_labels() -> st.SearchStrategy[str]:
+    """Brackets in any order and number, and text that is no label at all."""
+    return st.one_of(st.text(SIGNS, max_size=5), st.sampled_from(MALFORMED))
+
+
+def label_rows(planes: int, max_size: int = 12) -> st.SearchStrategy[list[tuple[str, ...]]]:
+    """Rows of labels for some planes, with relations of which any number looks like a root's."""
+    row = st.tuples(*[bracket_labels()] * planes, st.sampled_from(DEPRELS))
+    return st.lists(row, min_size=1, max_size=max_size)
+
+
+def position_labels() -> st.SearchStrategy[str]:
+    """Labels of `rel-pos`, `absolute` and `relative`, in and out of the sentence, and text that is none of them."""
+    count = st.integers(-6, 6)
+    tagged = st.builds("{:+d}@{}".format, count, st.sampled_from([*TAGS, "ROOT", "NEVER"]))
+    return st.one_of(tagged, count.map("{:+d}".format), count.map(str), st.sampled_from(MALFORMED))
+
+
+def position_rows(max_size: int = 12) -> st.SearchStrategy[list[tuple[str, str]]]:
+    """Rows of such labels."""
+    return st.lists(st.tuples(position_labels(), st.sampled_from(DEPRELS)), min_size=1, max_size=max_size)

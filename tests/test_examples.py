@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from biplanar import read_conllu
+from biplanar.crossings import is_projective
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+def test_tiny_treebank_is_valid_and_has_crossing_arcs() -> None:
+    sentences = list(read_conllu(EXAMPLES / "tiny.conllu"))
+    assert len(sentences) >= 20
+    assert all(len(sentence.tree.roots) == 1 for sentence in sentences)
+    assert sum(not is_projective(sentence.tree) for sentence in sentences) >= 3
+
+
+def test_tag_with_scikit_learn() -> None:
+    pytest.importorskip("sklearn")
+    command = [sys.executable, str(EXAMPLES / "tag_with_scikit_learn.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = re.search(r"UAS ([\d.]+), LAS ([\d.]+)", done.stdout)
+    assert found, done.stdout
+    assert float(found[1]) >= 95
+    assert float(found[2]) >= 95
