@@ -362,9 +362,9 @@ def repair_cleanly(asserted: Sequence[int | None], deprels: Sequence[str]) -> li
     """Keep every asserted arc, but for one in each cycle, and one for the root where no word was left for it.
 
     The root is, of the words without a head, the first most root-like (`root` before `root:x` before all others; of
-    equals those that say that they are the root). If all words have heads, it is the first most root-like word, or the
-    first word on a cycle if none is root-like. Words left without a head hang on the root, as does the first word of
-    each remaining cycle.
+    equals those that say that they are the root). If all words have heads, it is the first most root-like word, or, if
+    none is root-like, the leftmost word of the cycle that the first word's heads lead to. Words left without a head
+    hang on the root, as does the leftmost word of each remaining cycle.
     """
     heads = [0, *asserted]
     words = range(1, len(heads))
@@ -375,7 +375,7 @@ def repair_cleanly(asserted: Sequence[int | None], deprels: Sequence[str]) -> li
     elif any(likeness):
         root = max(words, key=lambda word: likeness[word])
     else:
-        root = min(word for cycle in cycles(heads) for word in cycle)
+        root = min(cycles(heads)[0])
     for word in headless:
         heads[word] = root
     heads[root] = 0

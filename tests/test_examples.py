@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import doctest
 import re
 import subprocess
 import sys
@@ -10,7 +11,8 @@ import pytest
 from biplanar import read_conllu
 from biplanar.crossings import is_projective
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples"
 
 
 def test_tiny_treebank_is_valid_and_has_crossing_arcs() -> None:
@@ -29,3 +31,10 @@ def test_tag_with_scikit_learn() -> None:
     assert found, done.stdout
     assert float(found[1]) >= 95
     assert float(found[2]) >= 95
+
+
+def test_session_in_the_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)  # it reads an example file
+    result = doctest.testfile(str(ROOT / "docs" / "encodings.md"), module_relative=False, encoding="utf-8")
+    assert result.attempted > 10
+    assert result.failed == 0

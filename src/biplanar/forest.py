@@ -46,9 +46,7 @@ class Forest:
         """Trees are checked at birth, so their heads are taken as they are."""
         heads = np.array([head for tree in trees for head in tree.heads], dtype=np.int32)
         deprels = Column.of(deprel for tree in trees for deprel in tree.deprels)
-        tags = None if upos is None else Column.of(tag for row in upos for tag in row)
-        if tags is not None and len(tags.ids) != len(heads):
-            raise LabelError(f"expected {len(heads)} part-of-speech tags, found {len(tags.ids)}")
+        tags = None if upos is None else _tags(upos, trees)
         return cls(offsets_of(map(len, trees)), heads, deprels, tags)
 
     @classmethod
@@ -74,6 +72,16 @@ class Forest:
         heads, deprels = self.heads.tolist(), self.deprels.labels()
         bounds = zip(self.offsets[:-1], self.offsets[1:], strict=True)
         return [Tree(tuple(heads[start:end]), tuple(deprels[start:end])) for start, end in bounds]
+
+
+def _tags(upos: Iterable[Sequence[str]], trees: Sequence[Tree]) -> Column:
+    rows = list(upos)
+    if len(rows) != len(trees):
+        raise LabelError(f"expected part-of-speech tags for {len(trees)} sentences, found them for {len(rows)}")
+    for number, (row, tree) in enumerate(zip(rows, trees, strict=True), 1):
+        if len(row) != len(tree):
+            raise LabelError(f"sentence {number}: expected {len(tree)} part-of-speech tags, found {len(row)}")
+    return Column.of(tag for row in rows for tag in row)
 
 
 def offsets_of(lengths: Iterable[int]) -> Int64s:

@@ -90,21 +90,21 @@ def _visiting_order(heads: Int32s, base: int, n: int, order: Int32s, first: Int3
 
 
 @njit(cache=True)
-def _covered(free: Int32s, at: int) -> bool:
-    """Whether a word lies strictly inside an arc of this plane; `free` leads to the next word that does not."""
-    while free[at] != free[free[at]]:
+def _next_free(free: Int32s, at: int) -> int:
+    """The first word from `at` on that lies inside no arc of this plane; shortens the way for the next time."""
+    while free[at] != at:
         free[at] = free[free[at]]
-    return bool(free[at] != at)
+        at = free[at]
+    return at
 
 
 @njit(cache=True)
 def _cover(free: Int32s, left: int, right: int) -> None:
-    """Mark the words strictly between two words as lying inside an arc."""
-    at = left + 1
+    """Mark the words strictly between two words as lying inside an arc; `free` leads on from those."""
+    at = _next_free(free, left + 1)
     while at < right:
-        if free[at] == at:
-            free[at] = at + 1
-        at = free[at]
+        free[at] = at + 1
+        at = _next_free(free, at + 1)
 
 
 @njit(cache=True)
@@ -128,9 +128,9 @@ def _greedy(heads: Int32s, offsets: Int64s, switch_averse: bool) -> Planes:
             d = order[step]
             left, right = min(heads[base + d], d), max(heads[base + d], d)
             plane = preferred
-            if _covered(free[plane], left):
+            if free[plane, left] != left:
                 plane = 3 - plane
-                if _covered(free[plane], left):
+                if free[plane, left] != left:
                     continue
             _cover(free[plane], left, right)
             planes[base + d] = plane
@@ -205,7 +205,7 @@ def _rescue(heads: Int32s, offsets: Int64s, odd: NDArray[np.bool_], planes: Plan
             planes[base + d] = 0
             for plane in (1, 2):
                 row = free[plane + (3 if heads[base + d] < d else 0)]
-                if not _covered(row, left):
+                if row[left] == left:
                     _cover(row, left, right - 1)
                     planes[base + d] = plane
                     break

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biplanar.decoding import DECODERS, decode_forest, get_decoder, root_likeness
@@ -83,8 +83,8 @@ class TestByHand:
         assert repaired(heads, deprels.split(), "greedy") == clean
         assert repaired(heads, deprels.split(), "paper") == paper
 
-    def test_without_a_root_like_word_the_first_word_on_a_cycle_is_the_root(self):
-        assert repaired([4, 3, 2, 5, 4]) == [4, 0, 2, 2, 4]
+    def test_without_a_root_like_word_the_first_words_cycle_has_the_root(self):
+        assert repaired([4, 3, 2, 5, 4]) == [4, 4, 2, 0, 4]
 
     @every_decoder
     def test_one_word(self, decoder):
@@ -227,9 +227,10 @@ class TestEveryLabelSequence:
 class TestAnyLabels:
     @every_decoder
     @pytest.mark.parametrize(("encoding", "planes"), [("1p-brackets", 1), ("2p-greedy", 2), ("2p-full", 2)])
+    @settings(max_examples=60)
     @given(data=st.data())
     def test_brackets(self, data, encoding, planes, decoder):
-        rows = data.draw(label_rows(planes, max_size=30))
+        rows = data.draw(label_rows(planes, max_size=20))
         tree = decode(rows, encoding, decoder=decoder)
         assert reference.is_tree(tree.heads)
         assert tree.deprels == tuple(row[-1] for row in rows)
@@ -237,7 +238,8 @@ class TestAnyLabels:
 
     @every_decoder
     @pytest.mark.parametrize("encoding", ["rel-pos", "absolute", "relative"])
-    @given(data=st.data(), rows=position_rows(30))
+    @settings(max_examples=60)
+    @given(data=st.data(), rows=position_rows(20))
     def test_positions(self, data, rows, encoding, decoder):
         upos = data.draw(tags(len(rows)))
         tree = decode(rows, encoding, decoder=decoder, upos=upos)

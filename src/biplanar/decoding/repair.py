@@ -14,8 +14,8 @@ def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.
     """Keep every asserted arc, but for one in each cycle, and one for the root where no word was left for it.
 
     The root is, of the words without a head, the first most root-like. If all words have heads, it is the first most
-    root-like word, or the first word on a cycle if none is root-like. Words left without a head hang on the root, as
-    does the first word of each remaining cycle.
+    root-like word, or, if none is root-like, the leftmost word of the cycle that the first word's heads lead to. Words
+    left without a head hang on the root, as does the leftmost word of each remaining cycle.
     """
     heads = asserted.copy()
     walk = np.zeros(len(heads) + 1, dtype=np.int64)  # which walk last came by; 0: none yet

@@ -20,10 +20,11 @@ class Network:
     """Word embedding and character LSTM, stacked BiLSTMs, one layer of labels a task."""
 
     word_dim: int = 100
-    char_dim: int = 64
-    char_hidden: int = 128  # per direction
+    char_dim: int = 100
+    char_hidden: int = 200  # per direction
     hidden: int = 400  # per direction
     layers: int = 3
+    output_hidden: int = 400  # width of a layer before each task's labels; 0: none
     dropout: float = 0.5  # the same mask for all words of a sentence
     word_dropout: float = 0.2  # words that the network sees by their characters only
 
@@ -46,7 +47,7 @@ class Training:
 
     epochs: int = 0  # 0: chosen by the size of the treebank, so that small ones get enough updates
     batch_words: int = 800
-    learning_rate: float = 0.002
+    learning_rate: float = 0.003
     warmup: float = 0.05  # share of the updates
     clip: float = 5.0
     label_smoothing: float = 0.0
@@ -101,7 +102,7 @@ CONFIGS = {
     # The network of the paper: two BiLSTMs, plain dropout on words only, no auxiliary losses.
     "paper": Config(
         encoding="2p-greedy",
-        network=Network(layers=2, dropout=0.33, word_dropout=0.0),
+        network=Network(layers=2, output_hidden=0, dropout=0.33, word_dropout=0.0),
         auxiliary=Auxiliary(arcs=0.0, relations=0.0),
     ),
     "accurate": Config(),
@@ -151,7 +152,7 @@ def _checked(value: Any, kind: type, name: str) -> Any:
         value = float(value)
     if type(value) is not kind:
         raise ConfigError(f"{name}: expected a value of type {kind.__name__}, found {value!r}")
-    if kind in (int, float) and value < 0:
+    if isinstance(value, (int, float)) and value < 0:
         raise ConfigError(f"{name}: expected 0 or more, found {value!r}")
     return value
 

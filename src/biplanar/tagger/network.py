@@ -28,13 +28,17 @@ class Tagger(nn.Module):
             nn.LSTM(size, config.hidden, batch_first=True, bidirectional=True) for size in sizes
         )
         self.dropout = SharedDropout(config.dropout)
-        self.outputs = nn.ModuleDict({task: nn.Linear(2 * config.hidden, size) for task, size in labels.items()})
         self.width = 2 * config.hidden
+        self.outputs = nn.ModuleDict({task: self._output(config, size) for task, size in labels.items()})
         self._initialise()
 
+    def _output(self, config: Network, labels: int) -> nn.Module:
+        if not config.output_hidden:
+            return nn.Linear(self.width, labels)
+        inner, outer = nn.Linear(self.width, config.output_hidden), nn.Linear(config.output_hidden, labels)
+        return nn.Sequential(inner, nn.LeakyReLU(0.1), nn.Dropout(config.dropout / 2), outer)
+
     def _initialise(self) -> None:
-        nn.init.normal_(self.word_embedding.weight, std=0.1)
-        nn.init.normal_(self.char_embedding.weight, std=0.1)
         for module in self.modules():
             if isinstance(module, nn.LSTM):
                 for name, parameter in module.named_parameters():
@@ -45,6 +49,8 @@ class Tagger(nn.Module):
                         nn.init.xavier_uniform_(parameter)
                     else:
                         nn.init.zeros_(parameter)
+                        if "bias_ih" in name:  # start with open forget gates, so that memory lasts
+                            nn.init.ones_(parameter.chunk(4)[1])
 
     def forward(self, batch: TensorBatch) -> dict[str, Tensor]:
         """Scores by task: (words of all sentences, labels)."""
@@ -129,7 +135,7 @@ class AuxiliaryHeads(nn.Module):
         """How good each word is as the head of each other: (sentences, words, 1 + words)."""
         dependents = self.dropout(nn.functional.leaky_relu(self.arc_dependent(hidden), 0.1))
         heads = self.dropout(nn.functional.leaky_relu(self.arc_head(with_root), 0.1))
-        scores = _with_one(dependents) @ self.arc_weight @ heads.transpose(1, 2)
+        scores: Tensor = _with_one(dependents) @ self.arc_weight @ heads.transpose(1, 2)
         padding = nn.functional.pad(~mask, (1, 0), value=False)  # (sentences, 1 + words)
         return scores.masked_fill(padding[:, None, :], -1e4)
 

@@ -51,7 +51,8 @@ def _best(table: NDArray[np.float32], allowed: NDArray[np.bool_]) -> Int32s:
     """The best label among the allowed ones, or among all if none is."""
     if not allowed.any():
         allowed = np.ones_like(allowed)
-    return np.flatnonzero(allowed)[table[:, allowed].argmax(axis=1)].astype(np.int32)
+    labels: Int32s = np.flatnonzero(allowed).astype(np.int32)
+    return np.asarray(labels[table[:, allowed].argmax(axis=1)])
 
 
 def predicted_forest(
@@ -63,7 +64,7 @@ def predicted_forest(
     decoder: str = "greedy",
     upos: Column | None = None,
 ) -> Forest:
-    """Trees from predictions. `greedy` gives the root a root's relation and all other words others; `paper` does not."""
+    """Trees from predictions. `greedy` gives the root a root's relation and other words others; `paper` does not."""
     columns = [Column(predictions.labels[task], names[task]) for task in encoding.tasks]
     if decoder != "greedy":
         deprels = Column(predictions.labels["deprel"], names["deprel"])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from biplanar.conllu import FEATS, Sentence
@@ -20,6 +21,9 @@ from biplanar.tagger.config import Config
 from biplanar.tagger.features import Corpus, Vocabulary, batches_by_words
 from biplanar.tagger.network import AuxiliaryHeads, Tagger, TensorBatch
 from biplanar.tagger.predict import Predictions, predicted_forest
+from biplanar.tree import Int64s
+
+Vectors = Mapping[str, NDArray[np.float32]]
 
 # Words in a batch when nothing is learned, padding included.
 PREDICTION_WORDS = 20_000
@@ -46,29 +50,28 @@ class Record:
 class Examples:
     """Sentences with what is to be learned of them."""
 
+    vocabulary: Vocabulary
     corpus: Corpus
     forest: Forest
     targets: dict[str, Column]  # by task, auxiliary ones included
 
     @classmethod
-    def of(
-        cls, sentences: list[Sentence], encoding: Encoding, vocabulary: Vocabulary | None, config: Config
-    ) -> Examples:
-        """Encode the trees of some sentences."""
-        forest = Forest.from_sentences(sentences)
+    def of(cls, sentences: list[Sentence], encoding: Encoding, config: Config, vectors: Vectors | None) -> Examples:
+        """Encode the trees of some sentences, and take stock of their words and labels."""
+        forest, forms = Forest.from_sentences(sentences), [sentence.forms for sentence in sentences]
         targets = dict(zip(encoding.tasks, encoding.encode(forest), strict=True)) | {"deprel": forest.deprels}
+        vocabulary = Vocabulary.of(
+            forms,
+            {task: column.names for task, column in targets.items()},
+            min_form_count=config.vocabulary.min_form_count,
+            min_char_count=config.vocabulary.min_char_count,
+            more_forms=vectors or (),
+        )
         if config.auxiliary.upos and forest.upos:
             targets["upos"] = forest.upos
         if config.auxiliary.feats:
             targets["feats"] = Column.of(feats for sentence in sentences for feats in sentence.column(FEATS))
-        forms = [sentence.forms for sentence in sentences]
-        if vocabulary is None:
-            tasks = {task: targets[task].names for task in (*encoding.tasks, "deprel")}
-            counts = config.vocabulary
-            vocabulary = Vocabulary.of(
-                forms, tasks, min_form_count=counts.min_form_count, min_char_count=counts.min_char_count
-            )
-        return cls(Corpus.of(forms, vocabulary), forest, targets)
+        return cls(vocabulary, Corpus.of(forms, vocabulary), forest, targets)
 
 
 class Trainer:
@@ -82,12 +85,12 @@ class Trainer:
         *,
         seed: int = 1,
         device: torch.device | str = "cpu",
-        vectors: dict[str, np.ndarray[Any, np.dtype[np.float32]]] | None = None,
+        vectors: Vectors | None = None,
     ) -> None:
         self.config, self.seed, self.device = config, seed, torch.device(device)
         self.encoding = get_encoding(config.encoding)
-        self.vocabulary = _vocabulary(train, self.encoding, config, vectors)
-        self.train_examples = Examples.of(train, self.encoding, self.vocabulary, config)
+        self.train_examples = Examples.of(train, self.encoding, config, vectors)
+        self.vocabulary = self.train_examples.vocabulary
         self.dev = Forest.from_sentences(dev)
         self.dev_corpus = Corpus.of([sentence.forms for sentence in dev], self.vocabulary)
         torch.manual_seed(seed)
@@ -152,7 +155,7 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = self.config.training.learning_rate * max(share, 1e-3)
 
-    def _step(self, chosen: np.ndarray[Any, np.dtype[np.int64]]) -> Tensor:
+    def _step(self, chosen: Int64s) -> Tensor:
         """One update; gives the loss, summed over words, without waiting for the device."""
         batch = TensorBatch.of(self.train_examples.corpus.batch(chosen), self.device)
         offsets = self.train_examples.forest.offsets
@@ -191,28 +194,7 @@ class Trainer:
         return 100 * float(heads.mean()), 100 * float((heads & relations).mean())
 
 
-def _vocabulary(
-    train: list[Sentence],
-    encoding: Encoding,
-    config: Config,
-    vectors: dict[str, np.ndarray[Any, np.dtype[np.float32]]] | None,
-) -> Vocabulary:
-    forest = Forest.from_sentences(train)
-    columns = dict(zip(encoding.tasks, encoding.encode(forest), strict=True)) | {"deprel": forest.deprels}
-    return Vocabulary.of(
-        (sentence.forms for sentence in train),
-        {task: column.names for task, column in columns.items()},
-        min_form_count=config.vocabulary.min_form_count,
-        min_char_count=config.vocabulary.min_char_count,
-        more_forms=vectors or (),
-    )
-
-
-def build_network(
-    config: Config,
-    vocabulary: Vocabulary,
-    vectors: dict[str, np.ndarray[Any, np.dtype[np.float32]]] | None = None,
-) -> Tagger:
+def build_network(config: Config, vocabulary: Vocabulary, vectors: Vectors | None = None) -> Tagger:
     """A fresh network for a vocabulary, its word embedding started from vectors where there are any."""
     labels = {task: len(names) for task, names in vocabulary.tasks.items()}
     network = Tagger(config.network, len(vocabulary.forms), len(vocabulary.chars), labels)

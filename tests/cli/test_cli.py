@@ -1,0 +1,363 @@
+from __future__ import annotations
+
+import io
+import json
+import lzma
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from biplanar import __version__, label_files
+from biplanar.cli import main
+from biplanar.conllu import Sentence
+from biplanar.encodings import ENCODINGS
+from biplanar.tree import Tree
+
+COMMANDS = ("encode", "decode", "stats", "draw", "demo")
+
+# What DESIGN.md promises of `biplanar stats --json`, and what comes beside it.
+PROMISED = {
+    "nonprojectivity",
+    "coverage",
+    "coverage_before_repair",
+    "label_sizes",
+    "split_sizes",
+    "unseen_labels",
+}
+EXTRAS = {"encodings"}
+
+HOUSE = Sentence.from_words(
+    ["Das", "Haus", "🏠", "steht"],
+    Tree((2, 4, 2, 0), ("det", "nsubj", "appos", "root")),
+    upos=["DET", "NOUN", "SYM", "VERB"],
+    comments=["# text = Das Haus 🏠 steht"],
+)
+CROSSING = Sentence.from_words(
+    ["w1", "w2", "w3", "w4", "w5", "w6"],
+    Tree((0, 1, 1, 2, 1, 3), ("root", "nsubj", "obj", "amod", "obl", "advmod")),
+    upos=["VERB", "NOUN", "NOUN", "ADJ", "NOUN", "ADV"],
+)
+
+
+class Result(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(monkeypatch, capsys) -> Run:
+    """Runs a command in this process."""
+
+    def run(*arguments: object, stdin: str = "") -> Result:
+        monkeypatch.setattr(sys, "argv", ["biplanar", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        with pytest.raises(SystemExit) as left:
+            main()
+        return Result(left.value.code or 0, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def words(tmp_path) -> Path:
+    path = tmp_path / "words.conllu"
+    path.write_bytes((HOUSE.raw + CROSSING.raw).encode())
+    return path
+
+
+@pytest.fixture
+def treebank(tmp_path) -> Path:
+    folder = tmp_path / "UD_Test"
+    folder.mkdir()
+    for split in ("train", "dev", "test"):
+        (folder / f"xx-ud-{split}.conllu").write_bytes((HOUSE.raw + CROSSING.raw).encode())
+    return folder
+
+
+def start(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
+    """A command as a process of its own."""
+    command = [sys.executable, "-m", "biplanar", *map(str, arguments)]
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
+
+
+def check_refused(result: Result, message: str) -> None:
+    """One line on standard error, and nothing on standard output."""
+    assert result == Result(2, "", f"biplanar: error: {message}\n")
+
+
+class TestProcess:
+    """What only shows outside of this process."""
+
+    def test_an_error_is_one_line_and_exit_code_2(self, tmp_path):
+        process = start("encode", tmp_path / "missing.conllu", stdout=subprocess.PIPE)
+        out, err = process.communicate()
+        message = f"biplanar: error: {tmp_path / 'missing.conllu'}: No such file or directory{os.linesep}"
+        assert (process.returncode, out, err.decode()) == (2, b"", message)
+
+    def test_help_comes_quickly(self):
+        times = []
+        for _ in range(3):
+            began = time.perf_counter()
+            process = start("--help", stdout=subprocess.PIPE)
+            out, err = process.communicate()
+            times.append(time.perf_counter() - began)
+            assert (process.returncode, err) == (0, b"")
+            assert all(command in out.decode() for command in COMMANDS)
+            if times[-1] < 2:
+                break
+        assert min(times) < 2
+
+    def test_the_version(self):
+        process = start("--version", stdout=subprocess.PIPE)
+        assert process.communicate() == (f"biplanar {__version__}{os.linesep}".encode(), b"")
+        assert process.returncode == 0
+
+    def test_a_reader_that_leaves_early(self, tmp_path):
+        path = tmp_path / "many.conllu"
+        path.write_bytes((HOUSE.raw + CROSSING.raw).encode() * 2000)
+        process = start("encode", path, stdout=subprocess.PIPE)
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() != 0
+        process.stderr.close()
+
+    def test_a_reader_that_has_left_before_the_first_word(self, words):
+        read, write = os.pipe()
+        os.close(read)
+        process = start("encode", words, stdout=write)
+        os.close(write)
+        assert process.communicate()[1] == b""
+        assert process.returncode != 0
+
+    @pytest.mark.parametrize("command", ["encode", "draw"])
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+    def test_a_full_disk_behind_standard_output(self, words, command):
+        with Path("/dev/full").open("wb") as full:
+            process = start(command, words, stdout=full)
+            assert process.communicate()[1] == b"biplanar: error: <stdout>: No space left on device\n"
+        assert process.returncode == 2
+
+    def test_output_is_utf8_whatever_the_terminal_speaks(self, words):
+        environment = os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+        process = start("encode", words, stdout=subprocess.PIPE, env=environment)
+        out, err = process.communicate()
+        assert (process.returncode, err) == (0, b"")
+        assert "🏠" in out.decode()
+
+
+class TestEncodeAndDecode:
+    def test_there_and_back(self, run, words, tmp_path):
+        labels, back = tmp_path / "labels.tsv", tmp_path / "back.conllu"
+        assert run("encode", words, "-o", labels) == Result(0, "", "")
+        assert labels.read_text(encoding="utf-8").splitlines()[0] == "Das\t_\t_\tdet"
+        assert run("decode", labels, "--into", words, "-o", back) == Result(0, "", "")
+        assert back.read_bytes() == words.read_bytes()
+
+    @pytest.mark.parametrize("layout", ["tsv", "jsonl"])
+    @pytest.mark.parametrize("encoding", ["2p-full", "2p-prop", "rel-pos", "absolute", "relative"])
+    def test_through_pipes(self, run, words, encoding, layout):
+        labels = run("encode", "-e", encoding, "-l", layout, stdin=words.read_text(encoding="utf-8"))
+        assert (labels.code, labels.err) == (0, "")
+        back = run("decode", "-", "-e", encoding, "--layout", layout, stdin=labels.out)
+        assert (back.code, back.err) == (0, "")
+        trees = [HOUSE.tree, CROSSING.tree]
+        upos = [HOUSE.upos, CROSSING.upos] if encoding == "rel-pos" else [None, None]
+        forms = [HOUSE.forms, CROSSING.forms]
+        wanted = [Sentence.from_words(f, t, upos=u).raw for f, t, u in zip(forms, trees, upos, strict=True)]
+        assert back.out == "".join(wanted)
+
+    def test_a_warning_counts_what_does_not_come_back(self, run, words):
+        result = run("encode", words, "--encoding", "1p-brackets")
+        assert result.code == 0
+        assert result.err == (
+            "biplanar: 1 of 2 sentences have arcs that 1p-brackets cannot express; they will not come back whole\n"
+        )
+
+    def test_compressed_input(self, run, words, tmp_path):
+        packed = tmp_path / "words.conllu.xz"
+        packed.write_bytes(lzma.compress(words.read_bytes()))
+        assert run("encode", packed) == run("encode", words)
+
+    @pytest.mark.parametrize("decoder", ["greedy", "paper"])
+    def test_the_decoder_can_be_chosen(self, run, decoder):
+        result = run("decode", "-e", "absolute", "--decoder", decoder, stdin="a\t0\tdep\nb\t0\troot\n")
+        assert (result.code, result.err) == (0, "")
+        assert len(result.out.splitlines()) == 3
+
+    def test_a_file_may_be_replaced_by_its_own_result(self, run, words):
+        before = words.read_bytes()
+        labels = run("encode", words).out
+        words.write_bytes(before.replace(b"\t2\tdet", b"\t_\t_"))
+        assert run("decode", "-", "--into", words, "-o", words, stdin=labels) == Result(0, "", "")
+        assert words.read_bytes() == before
+
+    @pytest.mark.parametrize("command", ["encode", "decode"])
+    def test_an_unknown_encoding(self, run, words, command):
+        known = ", ".join(ENCODINGS)
+        wanted = f"unknown encoding '2p-ful'; did you mean '2p-full'? (known: {known})"
+        check_refused(run(command, words, "-e", "2p-ful"), wanted)
+
+    @pytest.mark.parametrize("command", ["encode", "decode"])
+    def test_an_unknown_layout(self, run, words, command):
+        wanted = "unknown layout 'json'; did you mean 'jsonl'? (known: tsv, jsonl)"
+        check_refused(run(command, words, "-l", "json"), wanted)
+
+    def test_an_unknown_decoder(self, run):
+        result = run("decode", "-e", "absolute", "--decoder", "gredy", stdin="a\t0\troot\n")
+        assert (result.code, result.out) == (2, "")
+        assert result.err.startswith("biplanar: error: unknown decoder 'gredy'; did you mean 'greedy'? (known: ")
+        assert result.err.count("\n") == 1
+
+    @pytest.mark.parametrize("command", ["encode", "decode", "draw"])
+    def test_a_missing_file(self, run, tmp_path, command):
+        path = tmp_path / "missing"
+        check_refused(run(command, path), f"{path}: No such file or directory")
+
+    def test_an_empty_file(self, run):
+        message = "<stdin>:1: expected at least one sentence, found an empty file"
+        check_refused(run("encode"), message)
+        check_refused(run("decode"), message)
+        check_refused(run("draw"), message)
+
+    def test_bad_labels(self, run):
+        message = "<stdin>:2: expected 3 columns (form, head, deprel), found 1"
+        check_refused(run("decode", "-e", "absolute", stdin="a\t0\troot\nb\n"), message)
+
+    def test_several_roots(self, run):
+        text = "# a\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+        result = run("encode", stdin=text)
+        assert (result.code, result.out) == (2, "")
+        assert result.err.startswith("biplanar: error: <stdin>:2: 2p-full needs trees with one root, found ")
+
+    @pytest.mark.parametrize("old", [None, b"old"])
+    def test_an_error_leaves_no_half_written_file(self, run, words, tmp_path, monkeypatch, old):
+        monkeypatch.setattr(label_files, "WINDOW", 1)  # so that something has been written when the error comes
+        folder = tmp_path / "out"
+        folder.mkdir()
+        target = folder / "result"
+        if old:
+            target.write_bytes(old)
+        words.write_bytes(words.read_bytes() + b"1\tbad\n\n")
+        labels = "a\t0\troot\n\nb\t0\n\n"
+        check_refused(run("encode", words, "-o", target), f"{words}:14: expected 10 columns, found 2")
+        message = "<stdin>:3: expected 3 columns (form, head, deprel), found 2"
+        check_refused(run("decode", "-e", "absolute", "-o", target, stdin=labels), message)
+        assert [path.name for path in folder.iterdir()] == (["result"] if old else [])
+        assert not old or target.read_bytes() == old
+
+    @pytest.mark.parametrize("command", ["encode", "decode"])
+    def test_a_place_that_cannot_be_written_to(self, run, words, tmp_path, command):
+        target = tmp_path / "missing" / "result"
+        check_refused(run(command, words, "-o", target), f"{target}: No such file or directory")
+
+
+class TestStats:
+    def test_tables(self, run, treebank):
+        result = run("stats", treebank)
+        assert (result.code, result.err) == (0, "")
+        assert all(encoding in result.out for encoding in ENCODINGS)
+        assert "50.00" in result.out  # one of two sentences is non-projective
+
+    def test_json(self, run, treebank):
+        result = run("stats", treebank, "--json")
+        assert (result.code, result.err) == (0, "")
+        numbers = json.loads(result.out)
+        assert set(numbers) == PROMISED | EXTRAS
+        assert numbers["split_sizes"] == [2, 50.0, 2, 50.0, 2, 50.0]
+        assert numbers["nonprojectivity"] == [50.0, 20.0]
+        assert [len(numbers[name]) for name in ("coverage", "coverage_before_repair")] == [3, 3]
+        encodings = ["rel-pos", "1p-brackets", "2p-greedy", "2p-prop"]
+        assert list(numbers["label_sizes"]) == list(numbers["unseen_labels"]) == encodings
+        assert [len(cells) for cells in numbers["label_sizes"].values()] == [3] * 4
+
+    @pytest.mark.parametrize("flags", [[], ["--json"]])
+    def test_without_a_training_split(self, run, treebank, flags):
+        (treebank / "xx-ud-train.conllu").unlink()
+        result = run("stats", treebank, *flags)
+        assert (result.code, result.err) == (0, "")
+        if flags:
+            numbers = json.loads(result.out)
+            assert set(numbers) == PROMISED | EXTRAS
+            assert numbers["coverage"] is numbers["nonprojectivity"] is numbers["encodings"] is None
+            assert numbers["split_sizes"] == [None, None, 2, 50.0, 2, 50.0]
+
+    def test_a_missing_folder(self, run, tmp_path):
+        path = tmp_path / "missing"
+        check_refused(run("stats", path), f"{path}: expected a folder with CoNLL-U files, found nothing")
+
+    def test_an_empty_folder(self, run, tmp_path):
+        wanted = "expected files named *-train.conllu, *-dev.conllu or *-test.conllu, found none"
+        check_refused(run("stats", tmp_path), f"{tmp_path}: {wanted}")
+
+    def test_two_training_files(self, run, treebank):
+        (treebank / "yy-ud-train.conllu.xz").touch()
+        found = "xx-ud-train.conllu, yy-ud-train.conllu.xz"
+        check_refused(run("stats", treebank), f"{treebank}: expected one train file, found {found}")
+
+    def test_a_bad_file(self, run, treebank):
+        path = treebank / "xx-ud-dev.conllu"
+        path.write_text("1\ta\n\n")
+        check_refused(run("stats", treebank, "--json"), f"{path}:1: expected 10 columns, found 2")
+
+
+class TestDraw:
+    def test_all_sentences(self, run, words):
+        result = run("draw", words)
+        assert (result.code, result.err) == (0, "")
+        assert all(word in result.out for word in (*HOUSE.forms, *CROSSING.forms, "nsubj", "advmod"))
+        assert "\x1b" not in result.out  # colours are for terminals
+
+    def test_some_sentences(self, run, words):
+        first = run("draw", words, "--first", 1).out
+        crossing = run("draw", words, "--only", "nonprojective").out
+        assert "Haus" in first
+        assert "w1" not in first
+        assert "Haus" not in crossing
+        assert first + crossing == run("draw", stdin=words.read_text(encoding="utf-8")).out
+
+    def test_an_unknown_filter(self, run, words):
+        wanted = "unknown filter 'nonproj'; did you mean 'nonprojective'? (known: nonprojective)"
+        check_refused(run("draw", words, "--only", "nonproj"), wanted)
+
+    def test_a_sentence_without_a_tree(self, run):
+        wanted = "<stdin>:1: expected a whole number as HEAD, found '_'"
+        check_refused(run("draw", stdin=Sentence.from_words(["a"]).raw), wanted)
+
+
+class TestTheRest:
+    def test_the_demo_shows_every_encoding(self, run):
+        result = run("demo")
+        assert (result.code, result.err) == (0, "")
+        assert all(f"\n{name}: " in result.out for name in ENCODINGS)
+        assert "2p-greedy: 1 of 6 heads come back wrong" in result.out
+        assert "2p-prop: comes back whole" in result.out
+
+    def test_no_arguments_show_the_help(self, run):
+        result = run()
+        assert all(command in result.out + result.err for command in COMMANDS)
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_every_command_has_help(self, run, command):
+        result = run(command, "-h")
+        assert (result.code, result.err) == (0, "")
+        assert f"biplanar {command}" in result.out
+
+    @pytest.mark.parametrize("arguments", [["nonsense"], ["encode", "--nonsense"], ["stats"], ["draw", "--first", "x"]])
+    def test_wrong_usage_is_exit_code_2_too(self, run, arguments):
+        result = run(*arguments)
+        assert (result.code, result.out) == (2, "")
+        assert "Usage:" in result.err
+        assert "Traceback" not in result.err
