@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from biplanar.decoding import DECODERS
     from biplanar.encodings import ENCODINGS
     from biplanar.errors import BiplanarError
+    from biplanar.evaluation import evaluate
     from biplanar.labels import decode, decode_all, encode, encode_all
+    from biplanar.parser import Document, Parser, load
     from biplanar.planes import planes_of
     from biplanar.tree import Tree
 
@@ -23,6 +25,8 @@ _HOMES = {
     "DECODERS": "decoding",
     "ENCODINGS": "encodings",
     "BiplanarError": "errors",
+    "Document": "parser",
+    "Parser": "parser",
     "Sentence": "conllu",
     "Tree": "tree",
     "Word": "conllu",
@@ -30,6 +34,8 @@ _HOMES = {
     "decode_all": "labels",
     "encode": "labels",
     "encode_all": "labels",
+    "evaluate": "evaluation",
+    "load": "parser",
     "parse_conllu": "conllu",
     "planes_of": "planes",
     "read_conllu": "conllu",
@@ -40,6 +46,8 @@ __all__ = [
     "DECODERS",
     "ENCODINGS",
     "BiplanarError",
+    "Document",
+    "Parser",
     "Sentence",
     "Tree",
     "Word",
@@ -47,6 +55,8 @@ __all__ = [
     "decode_all",
     "encode",
     "encode_all",
+    "evaluate",
+    "load",
     "parse_conllu",
     "planes_of",
     "read_conllu",

@@ -266,15 +266,16 @@ def _is_tidy(data: bytes) -> bool:
         return False
     signs = np.frombuffer(b"\n" + data + b"\n" * (data[-1:] != b"\n"), dtype=np.uint8)
     marks = np.flatnonzero(signs <= ord("\n"))
-    if signs[marks].min() < ord("\t"):  # only tabs and line ends may be counted below
+    kinds = signs[marks]
+    if kinds.min() < ord("\t"):  # what is counted below must be tabs and line ends
         return False
-    ends = np.flatnonzero(signs[marks] == ord("\n"))
+    ends = np.flatnonzero(kinds == ord("\n"))
     first_signs = signs[marks[ends[:-1]] + 1]
     without_columns = (first_signs == ord("\n")) | (first_signs == ord("#"))
     tabs_right = (np.diff(ends) == np.where(without_columns, 1, 10)).all()
     gaps = np.flatnonzero(np.diff(marks) == 1)  # two marks side by side: only a single empty line is allowed
-    gaps_right = (signs[marks[gaps]] == ord("\n")).all() and (np.diff(gaps) > 1).all()
-    return bool(tabs_right and gaps_right and (signs[marks[gaps] + 1] == ord("\n")).all())
+    gaps_right = (kinds[gaps] == ord("\n")).all() and (kinds[gaps + 1] == ord("\n")).all()
+    return bool(tabs_right and gaps_right and (np.diff(gaps) > 1).all())
 
 
 def _blocks(text: str, tidy: bool) -> Iterator[tuple[str, str]]:

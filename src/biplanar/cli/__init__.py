@@ -9,7 +9,7 @@ import sys
 import typer
 
 from biplanar import __version__
-from biplanar.cli import demo, draw, labels, stats
+from biplanar.cli import demo, draw, evaluate, labels, parse, stats, train
 from biplanar.errors import BiplanarError
 
 app = typer.Typer(
@@ -19,6 +19,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("parse")(parse.parse)
+app.command("train")(train.train)
+app.command("evaluate")(evaluate.evaluate)
 app.command("encode")(labels.encode)
 app.command("decode")(labels.decode)
 app.command("stats")(stats.stats)
@@ -39,7 +42,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="")  # CoNLL-U is UTF-8, whatever the terminal speaks
     try:
-        app()
+        app(train.settings_as_options(sys.argv[1:]))
     except BiplanarError as error:
         complaint = str(error)
     except OSError as error:

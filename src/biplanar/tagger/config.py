@@ -53,6 +53,7 @@ class Training:
     label_smoothing: float = 0.0
     evaluations: int = 40  # on the dev file, over the whole training
     patience: int = 0  # evaluations without progress before training stops early; 0: never
+    segmenter_epochs: int = 4  # of UDPipe's tokenizer; 0: the model gets none, and takes words only
     amp: bool = True  # half precision where the device gains from it
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -177,3 +179,18 @@ class TensorBatch:
         )
         spelling_lengths, lengths = torch.from_numpy(batch.spelling_lengths), torch.from_numpy(batch.lengths)
         return cls(forms, chars, spelling_lengths, words, lengths, mask)
+
+
+@dataclass(frozen=True)
+class TorchTagger:
+    """Scores from a network on any device, as arrays."""
+
+    network: Tagger
+    device: torch.device
+
+    @torch.no_grad()
+    def score(self, batch: Batch) -> dict[str, NDArray[np.float32]]:
+        """Scores by task: (words of all sentences, labels)."""
+        self.network.eval()
+        scores = self.network(TensorBatch.of(batch, self.device))
+        return {task: table.float().cpu().numpy() for task, table in scores.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +13,17 @@ from biplanar.decoding import decode_forest, is_root_like
 from biplanar.decoding.repair import repair_cleanly
 from biplanar.encodings import Encoding
 from biplanar.forest import Column, Forest
+from biplanar.tagger.features import Batch, Corpus, batches_by_words
 from biplanar.tree import Int32s, Int64s
 
 Scores = Mapping[str, NDArray[np.float32]]
+
+
+class Scorer(Protocol):
+    """What gives scores: a network in PyTorch or in ONNX Runtime."""
+
+    def score(self, batch: Batch) -> Scores:
+        """Scores by task: (words of all sentences, labels)."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,16 @@ def _best(table: NDArray[np.float32], allowed: NDArray[np.bool_]) -> Int32s:
         allowed = np.ones_like(allowed)
     labels: Int32s = np.flatnonzero(allowed).astype(np.int32)
     return np.asarray(labels[table[:, allowed].argmax(axis=1)])
+
+
+def predict(scorer: Scorer, corpus: Corpus, deprels: tuple[str, ...], batch_words: int) -> Predictions:
+    """The predictions for all sentences of a corpus, in their order, computed in batches of similar lengths."""
+    starts = np.concatenate([[0], np.cumsum(corpus.lengths)])
+    parts, places = [], []
+    for chosen in batches_by_words(corpus.lengths, batch_words, np.argsort(corpus.lengths, kind="stable")):
+        parts.append(Predictions.of(scorer.score(corpus.batch(chosen)), deprels))
+        places += [np.arange(starts[number], starts[number + 1]) for number in chosen]
+    return Predictions.joined(parts, np.argsort(np.concatenate(places)))
 
 
 def predicted_forest(

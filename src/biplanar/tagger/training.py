@@ -19,14 +19,13 @@ from biplanar.errors import BiplanarError
 from biplanar.forest import Column, Forest
 from biplanar.tagger.config import Config
 from biplanar.tagger.features import Corpus, Vocabulary, batches_by_words
-from biplanar.tagger.network import AuxiliaryHeads, Tagger, TensorBatch
-from biplanar.tagger.predict import Predictions, predicted_forest
+from biplanar.tagger.network import AuxiliaryHeads, Tagger, TensorBatch, TorchTagger
+from biplanar.tagger.predict import predict, predicted_forest
 from biplanar.tree import Int64s
 
 Vectors = Mapping[str, NDArray[np.float32]]
 
-# Words in a batch when nothing is learned, padding included.
-PREDICTION_WORDS = 20_000
+DEV_BATCH_WORDS = 20_000
 
 
 @dataclass(frozen=True)
@@ -186,12 +185,25 @@ class Trainer:
 
     def evaluate(self) -> tuple[float, float]:
         """UAS and exact LAS on the dev file, with greedy decoding and gold words, in percent."""
-        predictions = predict(self.network, self.dev_corpus, self.vocabulary.tasks["deprel"], self.device)
         tasks = self.vocabulary.tasks
+        scorer = TorchTagger(self.network, self.device)
+        predictions = predict(scorer, self.dev_corpus, tasks["deprel"], DEV_BATCH_WORDS)
         system = predicted_forest(predictions, self.dev.offsets, self.encoding, tasks, upos=self.dev.upos)
         heads = system.heads == self.dev.heads
         relations = np.array(system.deprels.labels()) == np.array(self.dev.deprels.labels())
         return 100 * float(heads.mean()), 100 * float((heads & relations).mean())
+
+
+def choose_device(name: str) -> torch.device:
+    """A device by name; `auto` takes the fastest there is."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise BiplanarError(f"device {name!r} is not there: expected auto, cpu, cuda:N or mps") from error
+    return device
 
 
 def build_network(config: Config, vocabulary: Vocabulary, vectors: Vectors | None = None) -> Tagger:
@@ -202,17 +214,3 @@ def build_network(config: Config, vocabulary: Vocabulary, vectors: Vectors | Non
         for form, vector in (vectors or {}).items():
             network.word_embedding.weight[vocabulary.form_ids[form]] = torch.from_numpy(vector)
     return network
-
-
-@torch.no_grad()
-def predict(network: Tagger, corpus: Corpus, deprels: tuple[str, ...], device: torch.device) -> Predictions:
-    """The predictions for all sentences of a corpus, in their order."""
-    network.eval()
-    order = np.argsort(corpus.lengths, kind="stable")
-    parts, places = [], []
-    starts = np.concatenate([[0], np.cumsum(corpus.lengths)])
-    for chosen in batches_by_words(corpus.lengths, PREDICTION_WORDS, order):
-        scores = network(TensorBatch.of(corpus.batch(chosen), device))
-        parts.append(Predictions.of({task: table.float().cpu().numpy() for task, table in scores.items()}, deprels))
-        places += [np.arange(starts[number], starts[number + 1]) for number in chosen]
-    return Predictions.joined(parts, np.argsort(np.concatenate(places)))

@@ -1,0 +1,500 @@
+"""How fast the core is: reading CoNLL-U, encoding and decoding, compiling, and plane assignment on long sentences.
+
+All on one core. Each time is the best of several repetitions of processor time, and what is compared takes turns, so
+that a busy machine disturbs all alike. Compare ratios, not rates, between machines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import math
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+# The libraries below read these when they are imported.
+os.environ["NUMBA_NUM_THREADS"] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"
+
+import conllu
+import pyconll
+from rich.console import Console
+from rich.table import Table
+from tests import reference
+from tests.strategies import projective_heads, random_heads, tree_of
+
+from biplanar import ENCODINGS, Sentence, decode_all, encode_all, read_conllu
+from biplanar.conllu import DEPREL
+from biplanar.decoding import decode_forest
+from biplanar.encodings import Encoding
+from biplanar.forest import Forest
+from biplanar.planes import STRATEGIES, assign_planes
+
+Results = dict[str, Any]
+
+ROOT = Path(__file__).resolve().parents[1]
+READING_FILES = ("UD_Korean-Kaist/ko_kaist-ud-train.conllu.xz", "UD_English-EWT/en_ewt-ud-train.conllu.xz")
+LABELS_FILE = READING_FILES[0]
+ENCODE_TARGET, DECODE_TARGET, RATIO_TARGET = 150_000, 500_000, 5
+REFERENCE_SENTENCES = 2000
+COMPILE_TARGET = 10
+SIZES = tuple(100 << doubling for doubling in range(8))
+GROWTH_FROM = 1600  # below it the fixed cost of a call still shows
+NEIGHBOURHOOD = 4
+PLOT = ROOT / "docs" / "images" / "growth.png"
+SHORTEST = 0.01  # seconds: what is quicker is run several times in a row
+
+
+# Measuring
+
+
+def best_times(tasks: dict[str, Callable[[], object]], repetitions: int) -> dict[str, float]:
+    """The processor time of one call of each task, the best of several rounds in which all tasks take turns."""
+    calls = {name: max(1, int(SHORTEST / max(_seconds(task, 1), 1e-7))) for name, task in tasks.items()}
+    best = dict.fromkeys(tasks, math.inf)
+    for _ in range(repetitions):
+        for name, task in tasks.items():
+            best[name] = min(best[name], _seconds(task, calls[name]) / calls[name])
+    return best
+
+
+def _seconds(task: Callable[[], object], calls: int) -> float:
+    start = time.process_time()
+    for _ in range(calls):
+        task()
+    return time.process_time() - start
+
+
+def use_one_core() -> None:
+    """Stay on one core, where the system can be told so."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+# Reading CoNLL-U: every reader counts the sentences, or takes out the words' columns and counts those.
+
+
+def stream_biplanar(path: str) -> int:
+    """Biplanar, sentences only."""
+    return sum(1 for _ in read_conllu(path))
+
+
+def stream_conllu(path: str) -> int:
+    """The package `conllu`, sentences only."""
+    with Path(path).open(encoding="utf-8") as stream:
+        return sum(1 for _ in conllu.parse_incr(stream))
+
+
+def stream_pyconll(path: str) -> int:
+    """The package `pyconll`, sentences only."""
+    return sum(1 for _ in pyconll.iter_from_file(path))
+
+
+def columns_biplanar(path: str) -> int:
+    """Biplanar, with forms, heads and relations."""
+    words = 0
+    for sentence in read_conllu(path):
+        forms, _heads, _deprels = sentence.forms, sentence.heads, sentence.column(DEPREL)
+        words += len(forms)
+    return words
+
+
+def columns_conllu(path: str) -> int:
+    """The package `conllu`, the same."""
+    words = 0
+    with Path(path).open(encoding="utf-8") as stream:
+        for sentence in conllu.parse_incr(stream):
+            tokens = [token for token in sentence if type(token["id"]) is int]
+            forms = [token["form"] for token in tokens]
+            _heads = [token["head"] for token in tokens]
+            _deprels = [token["deprel"] for token in tokens]
+            words += len(forms)
+    return words
+
+
+def columns_pyconll(path: str) -> int:
+    """The package `pyconll`, the same."""
+    words = 0
+    for sentence in pyconll.iter_from_file(path):
+        tokens = [token for token in sentence if token.id.isdigit()]
+        forms = [token.form for token in tokens]
+        _heads = [int(token.head) for token in tokens]
+        _deprels = [token.deprel for token in tokens]
+        words += len(forms)
+    return words
+
+
+READERS: dict[str, dict[str, Callable[[str], int]]] = {
+    "stream": {"biplanar": stream_biplanar, "conllu": stream_conllu, "pyconll": stream_pyconll},
+    "with columns": {"biplanar": columns_biplanar, "conllu": columns_conllu, "pyconll": columns_pyconll},
+}
+
+
+def measure_reading(treebanks: Path, repetitions: int) -> list[Results]:
+    """Words a second of every reader on plain files."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in READING_FILES:
+            path = Path(folder, "plain.conllu")
+            path.write_bytes(lzma.decompress((treebanks / name).read_bytes()))
+            words = columns_biplanar(str(path))
+            for what, readers in READERS.items():
+                rates = _reading_rates(readers, str(path), words, repetitions)
+                ratio = rates["biplanar"] / max(rates["conllu"], rates["pyconll"])
+                rows.append({"file": Path(name).stem, "words": words, "what": what, **rates, "ratio": ratio})
+    return rows
+
+
+def _reading_rates(
+    readers: dict[str, Callable[[str], int]], path: str, words: int, repetitions: int
+) -> dict[str, float]:
+    found = {name: reader(path) for name, reader in readers.items()}
+    if len(set(found.values())) > 1:
+        raise SystemExit(f"the readers do not agree on {path}: {found}")
+    times = best_times({name: lambda read=read: read(path) for name, read in readers.items()}, repetitions)
+    return {name: words / seconds for name, seconds in times.items()}
+
+
+def reading_table(rows: list[Results]) -> Table:
+    """Rates of the readers, and how many times faster Biplanar is than the faster of the others."""
+    table = _table("Reading CoNLL-U, words/s", "file", "what", "biplanar", "conllu", "pyconll", "ratio to the faster")
+    for row in rows:
+        rates = (f"{row[name]:,.0f}" for name in ("biplanar", "conllu", "pyconll"))
+        table.add_row(row["file"], row["what"], *rates, f"{row['ratio']:.1f}")
+    return table
+
+
+# Encoding and decoding
+
+
+def measure_labels(treebanks: Path, repetitions: int) -> list[Results]:
+    """Sentences a second of every encoding: compiled, with labels as text, and against plain Python."""
+    sentences = list(read_conllu(treebanks / LABELS_FILE))
+    return [_measure_encoding(encoding, sentences, repetitions) for encoding in ENCODINGS.values()]
+
+
+def _measure_encoding(encoding: Encoding, sentences: list[Sentence], repetitions: int) -> Results:
+    name, sample = encoding.name, sentences[:REFERENCE_SENTENCES]
+    compiled = best_times(_compiled_tasks(encoding, Forest.from_sentences(sentences)), repetitions)
+    text = best_times(_text_tasks(name, sentences), max(2, repetitions // 2))
+    on_sample = _compiled_tasks(encoding, Forest.from_sentences(sample))
+    plain = _plain_tasks(name, sample)
+    if [list(tree.heads) for tree in on_sample["decode"]().trees()] != plain["decode"]():
+        raise SystemExit(f"{name}: the compiled decoder and the reference do not agree")
+    both = on_sample | {f"plain {task}": run for task, run in plain.items()}
+    times = best_times(both, max(2, repetitions // 2))
+    return {
+        "encoding": name,
+        **{task: len(sentences) / seconds for task, seconds in compiled.items()},
+        **{f"{task}_ratio": times[f"plain {task}"] / times[task] for task in on_sample},
+        **{f"{task}_sample": len(sample) / times[task] for task in on_sample},
+        **{f"{task}_plain": len(sample) / times[f"plain {task}"] for task in on_sample},
+        **{task: len(sentences) / seconds for task, seconds in text.items()},
+    }
+
+
+def _compiled_tasks(encoding: Encoding, forest: Forest) -> dict[str, Callable[[], Any]]:
+    """Arrays of heads to numbered labels, and numbered labels to the heads of valid trees."""
+    columns = encoding.encode(forest)
+
+    def decode() -> Forest:
+        return decode_forest(columns, forest.deprels, forest.offsets, encoding, decoder="greedy", upos=forest.upos)
+
+    return {"encode": lambda: encoding.encode(forest), "decode": decode}
+
+
+def _text_tasks(name: str, sentences: list[Sentence]) -> dict[str, Callable[[], Any]]:
+    """What most users call: trees to rows of text, and rows of text to trees."""
+    trees, upos = [sentence.tree for sentence in sentences], [sentence.upos for sentence in sentences]
+    rows = encode_all(trees, name, upos=upos)
+    return {
+        "encode_all": lambda: encode_all(trees, name, upos=upos),
+        "decode_all": lambda: decode_all(rows, name, upos=upos),
+    }
+
+
+def _plain_tasks(name: str, sentences: list[Sentence]) -> dict[str, Callable[[], Any]]:
+    trees = [(sentence.heads, sentence.column(DEPREL), sentence.upos) for sentence in sentences]
+    rows = [reference.encode(*tree, name) for tree in trees]
+    labelled = [(row, tree[2]) for row, tree in zip(rows, trees, strict=True)]
+    return {
+        "encode": lambda: [reference.encode(*tree, name) for tree in trees],
+        "decode": lambda: [reference.decode(row, name, upos, "greedy") for row, upos in labelled],
+    }
+
+
+def labels_table(rows: list[Results]) -> Table:
+    """Rates beside their targets; what misses its target says so."""
+    title = (
+        f"Sentences/s (targets: encode {ENCODE_TARGET:,}, decode {DECODE_TARGET:,}, {RATIO_TARGET} times plain Python)"
+    )
+    names = ("encoding", "encode", "x plain", "decode", "x plain", "encode_all", "decode_all")
+    table = _table(title, *names)
+    for row in rows:
+        table.add_row(
+            row["encoding"],
+            _against(row["encode"], ENCODE_TARGET),
+            _against(row["encode_ratio"], RATIO_TARGET),
+            _against(row["decode"], DECODE_TARGET),
+            _against(row["decode_ratio"], RATIO_TARGET),
+            f"{row['encode_all']:,.0f}",
+            f"{row['decode_all']:,.0f}",
+        )
+    return table
+
+
+def _against(value: float, target: float) -> str:
+    return f"{value:,.0f}" if value >= target else f"[red]{value:,.0f} (missed)[/red]"
+
+
+# Compiling
+
+# In a process of its own: import, then everything that has to be compiled, with a tree that does not fit in two planes.
+FIRST_USE = """
+import json, sys, time
+heads, started = json.loads(sys.argv[1]), time.process_time()
+from biplanar import DECODERS, ENCODINGS, Tree, decode, encode
+tree, upos = Tree(tuple(heads), tuple("dep" if head else "root" for head in heads)), ["X"] * len(heads)
+ENCODINGS
+imported = time.process_time()
+for name in ENCODINGS:
+    rows = encode(tree, name, upos=upos)
+    for decoder in DECODERS:
+        decode(rows, name, decoder=decoder, upos=upos)
+print(json.dumps({"import": imported - started, "first use": time.process_time() - imported}))
+"""
+
+
+def measure_compiling(rounds: int) -> Results:
+    """Seconds of the first use of all encodings and decoders, with an empty and with a full cache of compiled code."""
+    cold, warm = [], []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as cache:
+            cold.append(_first_use(cache))
+            warm += [_first_use(cache) for _ in range(3)]
+    return {"empty cache": _least(cold), "full cache": _least(warm)}
+
+
+def _first_use(cache: str) -> dict[str, float]:
+    heads = json.dumps(random_heads(60, Random(1)))
+    environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+    command = [sys.executable, "-c", FIRST_USE, heads]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def _least(runs: list[dict[str, float]]) -> dict[str, float]:
+    return {name: min(run[name] for run in runs) for name in runs[0]}
+
+
+def compiling_table(results: Results) -> Table:
+    """Import and first use, cold and warm."""
+    title = f"First use of all encodings and decoders, s (target: {COMPILE_TARGET} with an empty cache)"
+    table = _table(title, "cache of compiled code", "import", "encode and decode")
+    for name, row in results.items():
+        missed = " [red](missed)[/red]" if row["first use"] >= COMPILE_TARGET else ""
+        table.add_row(name, f"{row['import']:.2f}", f"{row['first use']:.2f}{missed}")
+    return table
+
+
+# Growth
+
+
+def locally_crossing_heads(size: int, random: Random) -> tuple[int, ...]:
+    """A random spanning tree of the words in which each head is at most `NEIGHBOURHOOD` words away."""
+    pairs = [(left, left + step) for step in range(1, NEIGHBOURHOOD + 1) for left in range(1, size + 1 - step)]
+    random.shuffle(pairs)
+    leader = list(range(size + 1))
+    near: list[list[int]] = [[] for _ in range(size + 1)]
+    for one, other in pairs:
+        first, second = _leader(leader, one), _leader(leader, other)
+        if first != second:
+            leader[first] = second
+            near[one].append(other)
+            near[other].append(one)
+    return _hang(near, random.randint(1, size))
+
+
+def _leader(leader: list[int], word: int) -> int:
+    while leader[word] != word:
+        leader[word] = leader[leader[word]]
+        word = leader[word]
+    return word
+
+
+def _hang(near: list[list[int]], root: int) -> tuple[int, ...]:
+    """The heads of a tree without direction when it is picked up at its root."""
+    heads, waiting = [-1] * len(near), [root]
+    heads[root] = 0
+    while waiting:
+        word = waiting.pop()
+        for other in near[word]:
+            if heads[other] < 0:
+                heads[other] = word
+                waiting.append(other)
+    return tuple(heads[1:])
+
+
+KINDS: dict[str, Callable[[int, Random], tuple[int, ...]]] = {
+    "projective": projective_heads,
+    "locally crossing": locally_crossing_heads,
+    "random": random_heads,
+}
+ONE_OFF = (("random", 10_000), ("projective", 100_000))
+
+
+def measure_growth(repetitions: int) -> Results:
+    """Seconds of plane assignment by kind of tree, size and strategy, and of some long sentences."""
+    kinds = {kind: {size: _assignment_times(kind, size, repetitions) for size in SIZES} for kind in KINDS}
+    long = [[kind, size, _assignment_times(kind, size, repetitions)] for kind, size in ONE_OFF]
+    return {"kinds": kinds, "one-off": long}
+
+
+def _assignment_times(kind: str, size: int, repetitions: int) -> dict[str, float]:
+    """The mean over several trees, one call each; more of them where they are short.
+
+    Called again and again with one short tree, the processor learns its branches by heart.
+    """
+    forests = [_one_tree(kind, size, seed) for seed in range(max(1, SIZES[-1] // size))]
+    tasks = {
+        name: lambda strategy=strategy: [assign_planes(forest, strategy) for forest in forests]
+        for name, strategy in STRATEGIES.items()
+    }
+    return {name: seconds / len(forests) for name, seconds in best_times(tasks, repetitions).items()}
+
+
+def _one_tree(kind: str, size: int, seed: int) -> Forest:
+    return Forest.from_trees([tree_of(KINDS[kind](size, Random(seed)))])
+
+
+def growth_tables(results: Results) -> list[Table]:
+    """Milliseconds by size, one table a kind of tree, and the growth with each doubling of the longer sentences."""
+    tables = []
+    for kind, rows in results["kinds"].items():
+        table = _table(f"Plane assignment, {kind} trees, ms", "words", *STRATEGIES)
+        for size, times in rows.items():
+            table.add_row(f"{int(size):,}", *_milliseconds(times))
+        table.add_section()
+        table.add_row("a doubling", *(f"x {_doubling(rows, name):.2f}" for name in STRATEGIES))
+        tables.append(table)
+    long = _table("Plane assignment, long sentences, ms", "tree", *STRATEGIES)
+    for kind, size, times in results["one-off"]:
+        long.add_row(f"{kind}, {size:,} words", *_milliseconds(times))
+    return [*tables, long]
+
+
+def _milliseconds(times: dict[str, float]) -> Iterable[str]:
+    return (f"{1000 * times[name]:.3f}" for name in STRATEGIES)
+
+
+def _doubling(rows: dict[int, dict[str, float]], name: str) -> float:
+    """By how much the time grows when the words double, on average over the longer sentences."""
+    doublings = math.log2(SIZES[-1] / GROWTH_FROM)
+    return (rows[SIZES[-1]][name] / rows[GROWTH_FROM][name]) ** (1 / doublings)
+
+
+def plot_growth(results: Results, path: Path) -> None:
+    """One panel a kind of tree, both axes logarithmic, with a line of linear growth to compare with."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    figure, panels = pyplot.subplots(1, len(KINDS), figsize=(12, 4), sharey=True, layout="constrained")
+    for panel, (kind, rows) in zip(panels, results["kinds"].items(), strict=True):
+        for name, marker in zip(STRATEGIES, "osv^D", strict=True):
+            panel.loglog(SIZES, [1000 * rows[size][name] for size in SIZES], marker=marker, markersize=4, label=name)
+        last = 1000 * rows[SIZES[-1]]["2p-greedy"]
+        linear = [last * size / SIZES[-1] for size in SIZES]
+        panel.loglog(SIZES, linear, color="grey", linestyle="--", linewidth=1, label="linear")
+        panel.set_title(f"{kind} trees")
+        panel.set_xlabel("words")
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel("plane assignment, ms")
+    panels[0].legend(fontsize="small")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+# The script
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left", no_wrap=True)
+    return table
+
+
+def machine() -> Results:
+    """What was measured, and on what."""
+    packages = ("biplanar", "conllu", "numba", "numpy", "pyconll")
+    return {
+        "processor": _processor(),
+        "python": platform.python_version(),
+        **{package: version(package) for package in packages},
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def main() -> None:
+    """Run all parts, or the chosen ones, print their tables, and keep the numbers as JSON."""
+    options = _options()
+    use_one_core()
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    results: Results = {"machine": machine()}
+    console.print(", ".join(f"{name} {value}" for name, value in results["machine"].items()))
+    treebanks = all((options.treebanks / name).is_file() for name in READING_FILES)
+    if not treebanks:
+        console.print(f"{options.treebanks}: no {' or no '.join(READING_FILES)}; reading and labels are left out")
+    if "reading" in options.only and treebanks:
+        results["reading"] = measure_reading(options.treebanks, options.repetitions)
+        console.print(reading_table(results["reading"]))
+    if "labels" in options.only and treebanks:
+        results["labels"] = measure_labels(options.treebanks, options.repetitions)
+        console.print(labels_table(results["labels"]))
+    if "compiling" in options.only:
+        results["compiling"] = measure_compiling(rounds=2)
+        console.print(compiling_table(results["compiling"]))
+    if "growth" in options.only:
+        results["growth"] = measure_growth(options.repetitions)
+        console.print(*growth_tables(results["growth"]), sep="\n")
+        if find_spec("matplotlib"):
+            plot_growth(results["growth"], PLOT)
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure the core of Biplanar on one processor core.")
+    default = Path(os.environ.get("BIPLANAR_TREEBANKS") or ROOT.parent / "shared" / "ud-2.4")
+    parser.add_argument("--treebanks", type=Path, default=default, help="folder of UD treebanks (UD_*/*.conllu.xz)")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the numbers to this file too")
+    parser.add_argument("--repetitions", type=int, default=5, help="rounds of which the best counts (5)")
+    parts = ("reading", "labels", "compiling", "growth")
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts, help="measure only these parts")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""`biplanar evaluate`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from biplanar.conllu import Sentence
+    from biplanar.evaluation import Bootstrap, Evaluation, Score
+
+
+def evaluate(
+    gold: Annotated[str, typer.Argument(help="CoNLL-U with the right trees.")],
+    system: Annotated[str | None, typer.Argument(help="CoNLL-U to judge.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Parse the gold file's words with this model.")
+    ] = None,
+    raw: Annotated[bool, typer.Option("--raw", help="With -m: parse the gold file's raw text.")] = False,
+    against: Annotated[str | None, typer.Option(help="Another system's CoNLL-U, for a paired bootstrap.")] = None,
+    by: Annotated[str, typer.Option(help="Breakdowns: deprel,length,distance,projectivity.")] = "",
+    decoder: Annotated[str, typer.Option(help="With -m: greedy or paper.")] = "greedy",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Compare trees with gold ones: CoNLL 2018 scores, exact relations, whole sentences, crossing arcs."""
+    from biplanar.conllu import read_conllu
+    from biplanar.errors import BiplanarError
+    from biplanar.evaluation import evaluate, paired_bootstrap
+
+    if (system is None) == (model is None):
+        raise BiplanarError("expected a second CoNLL-U file or -m MODEL, and not both")
+    right = list(read_conllu(gold))
+    judged = list(read_conllu(system)) if system else _parsed(right, model, raw, decoder)
+    result = evaluate(right, judged, by=[name for name in by.split(",") if name])
+    other = paired_bootstrap(right, judged, list(read_conllu(against))) if against else None
+    if as_json:
+        numbers = result.to_dict() | ({"bootstrap": other.to_dict()} if other else {})
+        typer.echo(json.dumps(numbers, indent=2))
+    else:
+        _print(result, other)
+
+
+def _parsed(gold: list[Sentence], model: str | None, raw: bool, decoder: str) -> list[Sentence]:
+    from biplanar.parser import load, raw_text
+
+    parser = load(model)
+    sentences = parser.segmenter.segment(raw_text(gold)) if raw else gold
+    return list(parser.pipe(sentences, decoder=decoder))
+
+
+def _print(result: Evaluation, other: Bootstrap | None) -> None:
+    from rich.console import Console
+
+    console = Console()
+    console.print(_table("Scores", result.scores))
+    for name, scores in result.breakdowns.items():
+        console.print(_table(f"LAS by {name}", scores))
+    if other:
+        interval = f"{other.confidence:.0%} between {100 * other.low:+.2f} and {100 * other.high:+.2f}"
+        console.print(
+            f"LAS difference {100 * other.difference:+.2f} ({interval}), "
+            f"p = {other.p_value:.3f} by a paired bootstrap of {other.resamples} resamples",
+            highlight=False,
+        )
+
+
+def _table(title: str, scores: dict[str, Score]) -> object:
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for number, column in enumerate(("", "precision", "recall", "F1", "aligned", "right", "gold", "system")):
+        table.add_column(column, justify="right" if number else "left", no_wrap=True)
+    for name, score in scores.items():
+        shares = (score.precision, score.recall, score.f1, score.aligned_accuracy)
+        cells = ["" if share is None else f"{100 * share:.2f}" for share in shares]
+        table.add_row(name, *cells, str(score.correct), str(score.gold), str(score.system))
+    return table

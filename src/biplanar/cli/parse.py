@@ -1,0 +1,79 @@
+"""`biplanar parse`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from biplanar.conllu import Sentence
+    from biplanar.parser import Parser
+
+INPUTS = ("text", "lines", "horizontal", "vertical", "conllu")
+OUTPUTS = ("conllu", "json", "tree")
+
+
+def parse(
+    file: Annotated[str, typer.Argument(help="What to parse; - is standard input.")] = "-",
+    model: Annotated[str | None, typer.Option("--model", "-m", help="A model's folder; none: English.")] = None,
+    text: Annotated[str | None, typer.Option("--text", help="Parse this text.")] = None,
+    source: Annotated[
+        str | None, typer.Option("--input", help=f"{', '.join(INPUTS)}; by the file's name if not given.")
+    ] = None,
+    target: Annotated[str, typer.Option("--output", help=", ".join(OUTPUTS))] = "conllu",
+    output: Annotated[str, typer.Option("-o", help="Where to write; - is standard output.")] = "-",
+    decoder: Annotated[str, typer.Option(help="greedy or paper.")] = "greedy",
+    batch_tokens: Annotated[int, typer.Option(help="Words in a batch.", min=1)] = 2000,
+    device: Annotated[str, typer.Option(help="cpu, auto, cuda:N or mps.")] = "cpu",
+    threads: Annotated[int, typer.Option(help="Processor threads.", min=1)] = 1,
+) -> None:
+    """Parse text, words or CoNLL-U."""
+    from biplanar.errors import UnknownNameError
+    from biplanar.parser import load
+    from biplanar.text import writing
+
+    source = source or ("text" if text is not None or ".conllu" not in file else "conllu")
+    for kind, name, known in (("input", source, INPUTS), ("output", target, OUTPUTS)):
+        if name not in known:
+            raise UnknownNameError(kind, name, known)
+    parser = load(model, device=device, threads=threads)
+    sentences = _read(parser, file, text, source)
+    with writing(output) as stream:
+        _write(parser.pipe(sentences, decoder=decoder, batch_words=batch_tokens), target, stream.write)
+
+
+def _read(parser: Parser, file: str, text: str | None, source: str) -> Iterable[Sentence]:
+    from biplanar.conllu import parse_conllu, read_conllu
+    from biplanar.segmentation import read_horizontal, read_vertical
+    from biplanar.text import read_lines
+
+    if text is not None:
+        if source == "conllu":
+            return parse_conllu(text, "<text>")
+        return parser.segmenter.segment(text, presegmented=source == "lines")
+    if source == "text":
+        return parser.segmenter.stream(line + "\n" for _, line in read_lines(file))
+    if source == "lines":
+        lines = (line for _, line in read_lines(file))
+        return (one for line in lines if line.strip() for one in parser.segmenter.segment(line, presegmented=True))
+    readers = {"horizontal": read_horizontal, "vertical": read_vertical, "conllu": read_conllu}
+    return readers[source](file)
+
+
+def _write(sentences: Iterator[Sentence], target: str, write: Callable[[str], object]) -> None:
+    import json
+    import sys
+
+    from biplanar.cli.draw import terminal_width
+    from biplanar.draw import draw_tree
+
+    for sentence in sentences:
+        if target == "conllu":
+            write(sentence.to_conllu())
+        elif target == "json":
+            write(json.dumps([word._asdict() for word in sentence.words], ensure_ascii=False) + "\n")
+        else:
+            colour = sys.stdout.isatty()
+            write(draw_tree(sentence.forms, sentence.tree, width=terminal_width(), colour=colour) + "\n\n")

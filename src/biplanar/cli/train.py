@@ -1,0 +1,91 @@
+"""`biplanar train`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from biplanar.tagger.training import Record
+
+
+def train(
+    config: Annotated[str | None, typer.Argument(help="accurate, paper, or a TOML file.")] = None,
+    train: Annotated[
+        list[str] | None, typer.Option("--train", help="Parsed CoNLL-U; may be given several times.")
+    ] = None,
+    dev: Annotated[str | None, typer.Option("--dev", help="Parsed CoNLL-U to choose the best model by.")] = None,
+    test: Annotated[str | None, typer.Option("--test", help="Parsed CoNLL-U to report scores on at the end.")] = None,
+    output: Annotated[str, typer.Option("--output", "-o", help="The model's folder.")] = "model",
+    seed: Annotated[int, typer.Option(help="Another seed, another model.")] = 1,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")] = "auto",
+    licence: Annotated[str, typer.Option(help="The treebank's licence, for the model's card.")] = "not stated",
+    encoding: Annotated[str | None, typer.Option("--encoding", "-e", help="2p-full, 2p-greedy, rel-pos, ...")] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="section.key=value", hidden=True)] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was cut off.")] = False,
+) -> None:
+    """Train a parser on a treebank. Any setting can be changed: --network.hidden 200, --training.epochs 50, ..."""
+    from pathlib import Path
+
+    from biplanar.errors import BiplanarError
+
+    if not train or not dev:
+        raise BiplanarError("expected --train and --dev files")
+    try:
+        from biplanar.train import Data, train_model
+    except ImportError as error:
+        raise BiplanarError(f"training needs more packages: pip install 'biplanar[train]' ({error})") from error
+    from biplanar.model_folder import ModelFolder
+    from biplanar.tagger.config import read_config
+
+    chosen = read_config(config, _overrides(settings or []) | ({"encoding": encoding} if encoding else {}))
+    data = Data(train, dev, test, licence)
+    folder = ModelFolder(Path(output))
+    _show(train_model(data, chosen, folder, seed=seed, device=device, resume=resume))
+    typer.echo(f"biplanar: the model is in {output}; its card is {folder.card}", err=True)
+
+
+def settings_as_options(arguments: list[str]) -> list[str]:
+    """Read `--section.key value` and `--section.key=value` as `--set section.key=value`."""
+    result, rest = list[str](), list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        if not re.match(r"--\w+\.\w+", argument):
+            result.append(argument)
+        elif "=" in argument or not rest:
+            result += ["--set", argument[2:]]
+        else:
+            result += ["--set", f"{argument[2:]}={rest.pop(0)}"]
+    return result
+
+
+def _overrides(settings: list[str]) -> dict[str, str]:
+    from biplanar.errors import BiplanarError
+
+    pairs = [setting.partition("=") for setting in settings]
+    for name, sign, _ in pairs:
+        if not sign:
+            raise BiplanarError(f"expected --{name} VALUE, found no value")
+    return {name: value for name, _, value in pairs}
+
+
+def _show(records: Iterator[Record]) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("epoch"), BarColumn(), TextColumn("{task.completed}/{task.total}"), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("training", total=None)
+        for record in records:
+            progress.update(bar, completed=record.epoch, total=record.epochs)
+            console.print(_line(record), highlight=False)
+
+
+def _line(record: Record) -> str:
+    scores = f"loss {record.loss:.3f}  dev UAS {record.uas:.2f}  LAS {record.las:.2f}"
+    star = "  *" if record.best else ""
+    return f"epoch {record.epoch}/{record.epochs}  {scores}  {record.words_per_second:,.0f} words/s{star}"

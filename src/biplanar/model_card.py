@@ -1,0 +1,65 @@
+"""The model's card: what it was made of, under which licence, and how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from biplanar import __version__
+from biplanar.model_folder import ModelFolder
+from biplanar.tagger.config import Config
+from biplanar.text import writing
+
+CARD = """\
+# A Biplanar model
+
+| | |
+|---|---|
+| trained on | {data} |
+| licence of the data, and so of this model | {licence} |
+| encoding | {encoding} |
+| seed | {seed} |
+| made with | Biplanar {version} |
+
+## Scores
+
+CoNLL 2018 metric, F1 in percent (`ExactLAS` keeps the subtypes of relations); greedy decoding, one training run.
+
+{scores}
+
+## Configuration
+
+```toml
+{config}```
+"""
+
+
+def write_card(
+    folder: ModelFolder,
+    train: Sequence[str],
+    licence: str,
+    config: Config,
+    seed: int,
+    scores: Mapping[str, Mapping[str, Mapping[str, float]]],
+) -> None:
+    """Write the card of a trained model."""
+    text = CARD.format(
+        data=", ".join(Path(path).name for path in train),
+        licence=licence,
+        encoding=config.encoding,
+        seed=seed,
+        version=__version__,
+        scores=_table(scores),
+        config=config.to_toml(),
+    )
+    with writing(folder.card) as stream:
+        stream.write(text)
+
+
+def _table(scores: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
+    names = list(next(iter(next(iter(scores.values())).values())))
+    lines = ["| | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    for split, sources in scores.items():
+        for source, values in sources.items():
+            lines.append(f"| {split}, {source} | " + " | ".join(f"{values[name]:.2f}" for name in names) + " |")
+    return "\n".join(lines)

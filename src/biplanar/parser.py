@@ -1,0 +1,159 @@
+"""The parser: the one place where segmentation, features, tagger and decoding meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from biplanar.conllu import Sentence
+from biplanar.decoding import get_decoder
+from biplanar.encodings import Encoding, get_encoding
+from biplanar.errors import BiplanarError, FileError
+from biplanar.forest import Column, offsets_of
+from biplanar.model_folder import ModelFolder
+from biplanar.tagger.features import Corpus, Vocabulary
+from biplanar.tagger.predict import Scorer, predict, predicted_forest
+
+if TYPE_CHECKING:
+    from biplanar.segmentation import Segmenter
+
+# The model that ships inside.
+EMBEDDED = "en"
+
+# Sentences are read ahead up to so many words, to be sorted by length and cut into batches.
+WINDOW_WORDS = 50_000
+BATCH_WORDS = 2_000
+
+
+@dataclass(frozen=True)
+class Document:
+    """Parsed sentences, in order."""
+
+    sentences: tuple[Sentence, ...]
+
+    def __len__(self) -> int:
+        return len(self.sentences)
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return iter(self.sentences)
+
+    @overload
+    def __getitem__(self, at: int) -> Sentence: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Sentence, ...]: ...
+    def __getitem__(self, at: int | slice) -> Sentence | tuple[Sentence, ...]:
+        return self.sentences[at]
+
+    def to_conllu(self) -> str:
+        """All sentences as CoNLL-U."""
+        return "".join(sentence.to_conllu() for sentence in self.sentences)
+
+
+class Parser:
+    """Parses text, words or CoNLL-U. Made by `biplanar.load`."""
+
+    def __init__(self, scorer: Scorer, encoding: Encoding, vocabulary: Vocabulary, folder: ModelFolder) -> None:
+        self.scorer, self.encoding, self.vocabulary, self.folder = scorer, encoding, vocabulary, folder
+        self._segmenter: Segmenter | None = None
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """What cuts raw text into sentences and words; loaded when it is first needed."""
+        if self._segmenter is None:
+            from biplanar.segmentation import Segmenter
+
+            if not self.folder.segmenter.exists():
+                raise FileError(f"{self.folder.path}: this model has no tokenizer, so it takes words and not raw text")
+            self._segmenter = Segmenter.load(self.folder.segmenter)
+        return self._segmenter
+
+    def __call__(self, text: str | Sequence[str] | Sequence[Sequence[str]], *, decoder: str = "greedy") -> Document:
+        """Parse raw text, a list of sentences as text, or a list of sentences as lists of words."""
+        return Document(tuple(self.pipe(self._sentences(text), decoder=decoder)))
+
+    def _sentences(self, text: str | Sequence[str] | Sequence[Sequence[str]]) -> list[Sentence]:
+        if isinstance(text, str):
+            return self.segmenter.segment(text)
+        return [
+            one
+            for item in text
+            for one in (
+                self.segmenter.segment(item, presegmented=True)
+                if isinstance(item, str)
+                else [Sentence.from_words(list(item))]
+            )
+        ]
+
+    def pipe(
+        self, sentences: Iterable[Sentence], *, decoder: str = "greedy", batch_words: int = BATCH_WORDS
+    ) -> Iterator[Sentence]:
+        """Parse a stream of sentences, in its order and with bounded memory; all columns but the tree's are kept."""
+        get_decoder(decoder)
+        for window in _windows(sentences):
+            yield from self._parse(window, decoder, batch_words)
+
+    def _parse(self, sentences: list[Sentence], decoder: str, batch_words: int) -> Iterator[Sentence]:
+        if self.encoding.needs_upos and any("_" in sentence.upos for sentence in sentences):
+            sentences = self.segmenter.tag(sentences)
+        corpus = Corpus.of([sentence.forms for sentence in sentences], self.vocabulary)
+        predictions = predict(self.scorer, corpus, self.vocabulary.tasks["deprel"], batch_words)
+        upos = Column.of(tag for sentence in sentences for tag in sentence.upos) if self.encoding.needs_upos else None
+        offsets, tasks = offsets_of(map(len, sentences)), self.vocabulary.tasks
+        forest = predicted_forest(predictions, offsets, self.encoding, tasks, decoder=decoder, upos=upos)
+        for sentence, tree in zip(sentences, forest.trees(), strict=True):
+            yield sentence.with_tree(tree)
+
+
+def load(model: str | Path | None = None, *, device: str = "cpu", threads: int = 1) -> Parser:
+    """The parser of a model folder; without one, the English parser that ships inside.
+
+    On the CPU the network runs in ONNX Runtime where the folder has it so; on other devices it runs in PyTorch.
+    """
+    folder = ModelFolder(_embedded() if model is None else Path(model))
+    config, vocabulary = folder.read_settings()
+    encoding = get_encoding(config.encoding)
+    if device == "cpu" and folder.onnx.exists():
+        from biplanar.tagger.runtime import OnnxTagger
+
+        return Parser(OnnxTagger(folder.onnx, threads=threads), encoding, vocabulary, folder)
+    try:
+        from biplanar.tagger.checkpoint import load_tagger
+    except ImportError as error:
+        raise BiplanarError("this needs PyTorch: pip install 'biplanar[train]'") from error
+    return Parser(load_tagger(folder.weights, config, vocabulary, device), encoding, vocabulary, folder)
+
+
+def raw_text(sentences: Sequence[Sentence]) -> str:
+    """The text of a treebank as UD publishes it: a paragraph a line, a blank line between paragraphs."""
+    pieces: list[str] = []
+    for sentence in sentences:
+        comments = sentence.comments
+        starts = any(comment.startswith(("# newdoc", "# newpar")) for comment in comments)
+        if pieces:
+            pieces.append("\n\n" if starts else " ")
+        text = next((comment.partition("=")[2].strip() for comment in comments if comment.startswith("# text =")), None)
+        pieces.append(text if text is not None else " ".join(sentence.forms))
+    return "".join(pieces) + "\n"
+
+
+def _embedded() -> Path:
+    path = Path(str(files("biplanar"))) / "models" / EMBEDDED
+    if not path.exists():
+        raise FileError("this installation has no model inside: name one")
+    return path
+
+
+def _windows(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    window: list[Sentence] = []
+    words = 0
+    for sentence in sentences:
+        window.append(sentence)
+        words += len(sentence)
+        if words >= WINDOW_WORDS:
+            yield window
+            window, words = [], 0
+    if window:
+        yield window

@@ -1,0 +1,254 @@
+"""Training from start to end on hand-written sentences, and what happens when something comes in between."""
+
+from __future__ import annotations
+
+import errno
+import json
+from contextlib import contextmanager
+from itertools import islice
+from types import SimpleNamespace
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import biplanar
+from biplanar.errors import BiplanarError, FileError, FormatError, UnknownNameError
+from biplanar.model_folder import ModelFolder
+from biplanar.tagger import checkpoint
+from biplanar.tagger.config import CONFIGS, Config, ConfigError, read_config
+from biplanar.text import writing
+from biplanar.train import Data, read_log, train_model
+from tests.conftest import ROOT
+
+TINY_TREEBANK = str(ROOT / "examples" / "tiny.conllu")
+DATA = Data([TINY_TREEBANK], TINY_TREEBANK, TINY_TREEBANK, licence="CC0")
+
+SMALL = {
+    "network": {"word_dim": 16, "char_dim": 8, "char_hidden": 16, "hidden": 48, "layers": 1, "output_hidden": 0},
+    "vocabulary": {"min_form_count": 1, "min_char_count": 1},
+    "auxiliary": {"arc_dim": 16, "relation_dim": 8},
+}
+
+
+def small(**training: object) -> Config:
+    settings = {"batch_words": 60, "learning_rate": 0.01, "segmenter_epochs": 0, **training}
+    config = Config.from_dict({**SMALL, "training": settings})
+    return Config.from_dict({"network": {"dropout": 0.0, "word_dropout": 0.0}}, config)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A model trained until it knows the tiny treebank by heart, with a tokenizer."""
+    folder = ModelFolder(tmp_path_factory.mktemp("models") / "tiny")
+    for _ in train_model(DATA, small(epochs=100, evaluations=8, segmenter_epochs=1), folder, device="cpu"):
+        pass
+    return folder
+
+
+def weights(folder: ModelFolder) -> dict[str, torch.Tensor]:
+    return load_file(folder.weights)
+
+
+class TestWholeTraining:
+    def test_it_learns_the_treebank_by_heart(self, folder):
+        assert read_log(folder)[-1]["las"] == 100.0
+        gold = list(biplanar.read_conllu(TINY_TREEBANK))
+        parsed = list(biplanar.load(folder.path).pipe(gold))
+        assert [sentence.raw for sentence in parsed] == [sentence.raw for sentence in gold]
+
+    def test_the_folder_is_complete(self, folder):
+        names = {path.name for path in folder.path.iterdir()}
+        wanted = {"config.toml", "vocab.json", "model.safetensors", "model.onnx", "tokenizer.udpipe", "README.md"}
+        assert names == wanted | {"log.jsonl", "curves.png"}
+
+    def test_files_are_readable_as_usual(self, folder):
+        assert all(path.stat().st_mode & 0o444 == 0o444 for path in folder.path.iterdir())
+
+    def test_the_card_says_what_it_is(self, folder):
+        card = folder.card.read_text()
+        assert "tiny.conllu" in card
+        assert "CC0" in card
+        assert "| test, gold words | 100.00 | 100.00 |" in card
+        assert "| dev, raw text |" in card
+
+    def test_pytorch_and_onnx_give_the_same_labels(self, folder):
+        words = [["The", "unheard-of", "cat", "sleeps", "🐈"], ["x"], ["Sleeps", "she", "?"] * 30]
+        onnx = biplanar.load(folder.path)(words)
+        folder.onnx.rename(folder.path / "aside")
+        try:
+            in_torch = biplanar.load(folder.path)(words)
+        finally:
+            (folder.path / "aside").rename(folder.onnx)
+        assert onnx.to_conllu() == in_torch.to_conllu()
+
+    def test_it_parses_raw_text(self, folder):
+        document = biplanar.load(folder.path)("The cat sleeps on the warm stove.")
+        assert document[0].forms[:3] == ["The", "cat", "sleeps"]
+        assert all(len(sentence.tree.roots) == 1 for sentence in document)
+
+    def test_another_training_needs_another_folder(self, folder):
+        with pytest.raises(FileError, match="a model is there already"):
+            next(train_model(DATA, small(epochs=1), folder))
+
+    def test_a_training_that_has_ended_is_not_resumed(self, folder):
+        config, _ = folder.read_settings()
+        with pytest.raises(BiplanarError, match="ended already"):
+            next(train_model(DATA, config, folder, resume=True))
+
+
+class TestResuming:
+    config = small(epochs=6, evaluations=6)
+
+    def train(self, path, **options):
+        folder = ModelFolder(path)
+        return folder, train_model(DATA, self.config, folder, device="cpu", **options)
+
+    @pytest.mark.parametrize("records", [1, 3, 5])
+    def test_killed_and_resumed_gives_the_same_weights(self, tmp_path, records):
+        whole, run = self.train(tmp_path / "whole")
+        list(run)
+        cut, run = self.train(tmp_path / "cut")
+        list(islice(run, records))
+        run.close()
+        torch.manual_seed(12345)  # what another process would start with
+        list(self.train(tmp_path / "cut", resume=True)[1])
+        for name, tensor in weights(whole).items():
+            assert torch.equal(tensor, weights(cut)[name]), name
+        assert [r["las"] for r in read_log(whole)] == [r["las"] for r in read_log(cut)]
+
+    def test_a_kill_between_the_log_and_the_checkpoint(self, tmp_path):
+        folder, run = self.train(tmp_path)
+        list(islice(run, 2))
+        with folder.log.open("a") as stream:
+            stream.write(json.dumps(read_log(folder)[-1] | {"epoch": 3}) + '\n{"epoch": 4, "lo')
+        list(self.train(tmp_path, resume=True)[1])
+        assert [record["epoch"] for record in read_log(folder)] == [1, 2, 3, 4, 5, 6]
+
+    def test_resuming_before_the_first_checkpoint_starts_anew(self, tmp_path):
+        assert len(list(self.train(tmp_path, resume=True)[1])) == 6
+
+    def test_a_truncated_checkpoint_is_named(self, tmp_path):
+        folder, run = self.train(tmp_path)
+        list(islice(run, 2))
+        folder.checkpoint.write_bytes(folder.checkpoint.read_bytes()[:1000])
+        with pytest.raises(FileError, match=r"checkpoint\.safetensors: truncated or corrupt"):
+            next(self.train(tmp_path, resume=True)[1])
+
+    def test_a_checkpoint_of_another_training_is_refused(self, tmp_path):
+        _, run = self.train(tmp_path)
+        list(islice(run, 2))
+        with pytest.raises(BiplanarError, match="found another's"):
+            next(self.train(tmp_path, resume=True, seed=2)[1])
+
+    def test_a_full_disk_leaves_the_last_checkpoint(self, tmp_path, monkeypatch):
+        folder, run = self.train(tmp_path)
+        list(islice(run, 2))
+        before = folder.checkpoint.read_bytes()
+
+        @contextmanager
+        def full(path):
+            with writing(path):
+                yield SimpleNamespace(buffer=SimpleNamespace(write=len))
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(checkpoint, "writing", full)
+        with pytest.raises(FileError, match="No space left"):
+            next(run)
+        assert folder.checkpoint.read_bytes() == before
+        assert not list(tmp_path.glob(".*"))
+        monkeypatch.undo()
+        assert len(list(self.train(tmp_path, resume=True)[1])) == 4
+
+
+class TestOddData:
+    def train(self, tmp_path, train, dev):
+        for name, text in (("train", train), ("dev", dev)):
+            (tmp_path / f"{name}.conllu").write_text(text, encoding="utf-8")
+        data = Data([str(tmp_path / "train.conllu")], str(tmp_path / "dev.conllu"))
+        folder = ModelFolder(tmp_path / "model")
+        return folder, train_model(data, small(epochs=2), folder, device="cpu")
+
+    ONE = "1\tHi\t_\t_\t_\t_\t0\troot\t_\t_\n2\t!\t_\t_\t_\t_\t1\tpunct\t_\t_\n\n"
+
+    def test_one_sentence_is_enough(self, tmp_path):
+        folder, run = self.train(tmp_path, self.ONE, self.ONE)
+        list(run)
+        assert biplanar.load(folder.path)([["Hi", "!"]])[0].tree.roots
+
+    def test_unknown_characters_and_words(self, tmp_path):
+        folder, run = self.train(tmp_path, self.ONE, self.ONE)
+        list(run)
+        document = biplanar.load(folder.path)([["שלום", "🦄" * 300, "\u200f", "a b"]])
+        assert document[0].forms == ["שלום", "🦄" * 300, "\u200f", "a b"]
+
+    def test_a_dev_file_without_a_root(self, tmp_path):
+        _, run = self.train(tmp_path, self.ONE, self.ONE.replace("\t0\troot", "\t2\tdep"))
+        with pytest.raises(FormatError, match=r"dev\.conllu:1: expected a word with head 0"):
+            list(run)
+        assert not (tmp_path / "model").exists()
+
+    def test_an_empty_file(self, tmp_path):
+        _, run = self.train(tmp_path, "", self.ONE)
+        with pytest.raises(FormatError, match=r"train\.conllu:1: expected at least one sentence"):
+            list(run)
+
+    def test_an_unparsed_training_file(self, tmp_path):
+        _, run = self.train(tmp_path, self.ONE.replace("\t0\troot", "\t_\t_"), self.ONE)
+        with pytest.raises(FormatError, match=r"train\.conllu:1: expected a whole number as HEAD"):
+            list(run)
+
+
+class TestConfig:
+    @pytest.mark.parametrize("name", CONFIGS)
+    def test_toml_round_trip(self, name, tmp_path):
+        (tmp_path / "config.toml").write_text(CONFIGS[name].to_toml())
+        assert read_config(tmp_path / "config.toml") == CONFIGS[name]
+
+    def test_overrides(self):
+        config = read_config("paper", {"network.hidden": "20", "training.amp": "false", "encoding": "2p-prop"})
+        assert (config.network.hidden, config.training.amp, config.encoding) == (20, False, "2p-prop")
+
+    def test_an_unknown_key_is_refused_with_the_nearest(self):
+        with pytest.raises(UnknownNameError, match=r"'network\.hiden'; did you mean 'network\.hidden'"):
+            read_config(None, {"network.hiden": "20"})
+
+    @pytest.mark.parametrize("value", ["many", "-3", "2.5", "true"])
+    def test_a_wrong_kind_is_refused(self, value):
+        with pytest.raises(ConfigError, match=r"network\.hidden: expected"):
+            read_config(None, {"network.hidden": value})
+
+    def test_an_unknown_configuration(self):
+        with pytest.raises(UnknownNameError, match="did you mean 'accurate'"):
+            read_config("acurate")
+
+
+class TestLoading:
+    def test_no_folder(self, tmp_path):
+        with pytest.raises(FileError, match="expected a model folder"):
+            biplanar.load(tmp_path)
+
+    def test_another_version_is_refused(self, folder, tmp_path):
+        copy = ModelFolder(tmp_path)
+        for path in folder.path.iterdir():
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        copy.config.write_text(copy.config.read_text().replace("format = 1", "format = 99"))
+        with pytest.raises(FormatError, match="expected model format 1, found 99"):
+            biplanar.load(tmp_path)
+
+    @pytest.mark.parametrize(
+        "name", ["config.toml", "vocab.json", "model.onnx", "model.safetensors", "tokenizer.udpipe"]
+    )
+    def test_a_truncated_file_is_named(self, folder, tmp_path, name):
+        for path in folder.path.iterdir():
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:200])
+        if name == "model.safetensors":
+            (tmp_path / "model.onnx").unlink()
+        with pytest.raises(BiplanarError, match=name.replace(".", r"\.")):
+            biplanar.load(tmp_path)("Hello there.")
