@@ -19,7 +19,7 @@ from biplanar.conllu import Sentence
 from biplanar.encodings import ENCODINGS
 from biplanar.tree import Tree
 
-COMMANDS = ("encode", "decode", "stats", "draw", "demo")
+COMMANDS = ("parse", "train", "evaluate", "encode", "decode", "stats", "draw", "demo")
 
 # What DESIGN.md promises of `biplanar stats --json`, and what comes beside it.
 PROMISED = {
@@ -339,7 +339,7 @@ class TestDraw:
 
 class TestTheRest:
     def test_the_demo_shows_every_encoding(self, run):
-        result = run("demo")
+        result = run("demo", "--encodings")
         assert (result.code, result.err) == (0, "")
         assert all(f"\n{name}: " in result.out for name in ENCODINGS)
         assert "2p-greedy: 1 of 6 heads come back wrong" in result.out

@@ -1,10 +1,14 @@
-"""`biplanar demo`: the paper's example sentence through every encoding."""
+"""`biplanar demo`: a first look, at a parsed text and at the paper's example sentence in every encoding."""
 
 from __future__ import annotations
 
 import sys
+from functools import partial
+from typing import Annotated
 
 import typer
+
+TEXT = "A hearing is scheduled on the issue today."
 
 # Figure 1 of the paper: two pairs of arcs cross, in a way that asks for foresight when planes are given out.
 FORMS = ("w1", "w2", "w3", "w4", "w5", "w6")
@@ -13,16 +17,44 @@ HEADS = (0, 1, 1, 2, 1, 3)
 DEPRELS = ("root", "nsubj", "obj", "amod", "obl", "advmod")
 
 
-def demo() -> None:
-    """Encode, decode and draw the paper's example sentence in every encoding."""
+def demo(
+    encodings: Annotated[bool, typer.Option(help="The paper's example in every encoding.")] = False,
+) -> None:
+    """Parse a text with the English model that ships inside, and look at it from all sides."""
+    if encodings:
+        _show_encodings()
+    else:
+        _show_parse()
+
+
+def _show_parse() -> None:
+    from biplanar import load
+    from biplanar.cli.draw import terminal_width
+    from biplanar.draw import draw_tree
+    from biplanar.labels import encode
+
+    typer.echo(f'$ biplanar parse --text "{TEXT}"\n')
+    parser = load()
+    sentence = parser(TEXT)[0]
+    typer.echo(sentence.to_conllu())
+    typer.echo("The same as a tree, over its labels:\n")
+    columns = zip(*encode(sentence.tree, parser.encoding.name), strict=True)
+    labels = dict(zip(parser.encoding.tasks, columns, strict=False))
+    colour = sys.stdout.isatty()
+    typer.echo(draw_tree(sentence.forms, sentence.tree, rows=labels, width=terminal_width(), colour=colour))
+    typer.echo("\nNext: biplanar demo --encodings, biplanar --help, README.md")
+
+
+def _show_encodings() -> None:
     from biplanar import ENCODINGS, Tree, decode, encode, planes_of
     from biplanar.cli.draw import terminal_width
     from biplanar.draw import draw_tree
     from biplanar.planes import STRATEGIES
 
     tree = Tree(HEADS, DEPRELS)
+    draw = partial(draw_tree, FORMS, width=terminal_width(), colour=sys.stdout.isatty())
     typer.echo("The tree of the paper's Figure 1, plane 1 above the words and plane 2 below:\n")
-    typer.echo(draw_tree(FORMS, tree, width=terminal_width(), colour=sys.stdout.isatty()))
+    typer.echo(draw(tree))
     for name, encoding in ENCODINGS.items():
         rows = encode(tree, name, upos=UPOS)
         back = decode(rows, name, upos=UPOS)
@@ -31,6 +63,4 @@ def demo() -> None:
         typer.echo(f"\n{name}: {verdict}\n")
         labels = dict(zip(encoding.tasks, zip(*rows, strict=True), strict=False))
         planes = planes_of(tree, name) if name in STRATEGIES and not missed else None
-        typer.echo(
-            draw_tree(FORMS, back, planes=planes, rows=labels, width=terminal_width(), colour=sys.stdout.isatty())
-        )
+        typer.echo(draw(back, planes=planes, rows=labels))

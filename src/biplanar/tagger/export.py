@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -14,17 +13,18 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
-from biplanar.errors import BiplanarError, FileError
+from biplanar.errors import BiplanarError
 from biplanar.tagger.features import PAD
 from biplanar.tagger.network import SharedDropout, Tagger
 from biplanar.tagger.runtime import FORMAT_KEY, FORMAT_VERSION
+from biplanar.text import writing
 
 # Old enough for ONNX Runtime 1.18, and every operator here has meant the same since.
 OPSET, IR_VERSION = 17, 8
 MICROSOFT = "com.microsoft"  # where ONNX Runtime keeps its operators on bytes
 
 # Processors without VNNI add two products of an unsigned and a signed byte in 16 bits: 2 * 255 * 64 fits, 2 * 255 * 127
-# does not. With weights of seven bits every processor computes the same scores.
+# does not. With weights of seven bits no processor overflows.
 LARGEST_BYTE = 64
 
 # Forms are spelled in groups of up to so many characters: four groups take 1.2 to 1.8 times the least possible work in
@@ -45,9 +45,14 @@ SHAPES = {
 Floats = NDArray[np.float32]
 
 
-def export_onnx(network: Tagger, path: str | Path, *, int8: bool = False) -> None:
-    """Write the network; with `int8`, weights are of one byte and embeddings of two, instead of four each."""
-    graph = _Graph(int8=int8)
+def export_onnx(network: Tagger, path: str | Path, *, int8: bool = False, compact: bool = False) -> None:
+    """Write the network.
+
+    `compact`: weights are stored in one byte and embeddings in two, instead of four each, but computed with as floats.
+    `int8`: the same size, and computed with as bytes, which is faster; but then a sentence's scores depend a little on
+    the sentences beside it, as the range of the bytes is taken from the whole batch.
+    """
+    graph = _Graph(int8=int8, compact=compact)
     hidden = _encode(graph, network)  # (sentences, words, width)
     outputs = {}
     for task, output in network.outputs.items():
@@ -59,8 +64,8 @@ def export_onnx(network: Tagger, path: str | Path, *, int8: bool = False) -> Non
 class _Graph:
     """Nodes and weights under construction. A node has one output, named like itself."""
 
-    def __init__(self, *, int8: bool) -> None:
-        self.int8 = int8
+    def __init__(self, *, int8: bool, compact: bool) -> None:
+        self.int8, self.compact = int8, compact
         self.nodes: list[onnx.NodeProto] = []
         self.weights: list[onnx.TensorProto] = []
 
@@ -183,11 +188,11 @@ def _slice(graph: _Graph, array: str, end: str, axis: int, name: str) -> str:
 
 def _table(graph: _Graph, embedding: nn.Embedding, name: str) -> str:
     weight = _array(embedding.weight)
-    return graph.constant(weight.astype(np.float16) if graph.int8 else weight, f"{name}.weight")
+    return graph.constant(weight.astype(np.float16) if graph.int8 or graph.compact else weight, f"{name}.weight")
 
 
 def _embed(graph: _Graph, table: str, places: str, name: str) -> str:
-    if not graph.int8:
+    if not graph.int8 and not graph.compact:
         return graph.add("Gather", [table, places], name, axis=0)
     rows = graph.add("Gather", [table, places], f"{name}.float16", axis=0)
     return graph.add("Cast", [rows], name, to=TensorProto.FLOAT)
@@ -252,19 +257,30 @@ def _linear(graph: _Graph, layer: nn.Linear, hidden: str, name: str) -> str:
     if graph.int8:
         quantised = _quantise(graph, weight, f"{name}.weight")
         return graph.add("DynamicQuantizeMatMul", [hidden, *quantised, bias_name], f"{name}.scores", domain=MICROSOFT)
-    product = graph.add("MatMul", [hidden, graph.constant(weight.T, f"{name}.weight")], f"{name}.product")
+    turned = graph.add("Transpose", _store(graph, weight, f"{name}.weight"), f"{name}.turned", perm=[1, 0])
+    product = graph.add("MatMul", [hidden, turned], f"{name}.product")
     return graph.add("Add", [product, bias_name], f"{name}.scores")
 
 
 def _store(graph: _Graph, weight: Floats, name: str) -> list[str]:
-    return [graph.constant(weight, name)]
+    """Weights as floats: as they are, or made from bytes by nodes that ONNX Runtime works out once, when it loads."""
+    if not graph.compact:
+        return [graph.constant(weight, name)]
+    rounded, scale = _bytes(weight, 127)
+    floats = graph.add("Cast", [graph.constant(rounded, f"{name}.bytes")], f"{name}.floats", to=TensorProto.FLOAT)
+    return [graph.add("Mul", [floats, graph.constant(scale[..., None], f"{name}.scale")], name)]
+
+
+def _bytes(weight: Floats, largest_byte: int) -> tuple[NDArray[np.int8], Floats]:
+    """Weights of shape (..., outputs, features) as bytes, and a scale for each output."""
+    largest = np.abs(weight).max(axis=-1)  # (..., outputs)
+    scale: Floats = (np.where(largest > 0, largest, 1) / largest_byte).astype(np.float32)
+    return np.rint(weight / scale[..., None]).astype(np.int8), scale
 
 
 def _quantise(graph: _Graph, weight: Floats, name: str) -> list[str]:
     """Weights as bytes, turned to (..., features, outputs), with a scale and a zero point for each output."""
-    largest = np.abs(weight).max(axis=-1)  # (..., outputs)
-    scale = np.where(largest > 0, largest, 1) / np.float32(LARGEST_BYTE)
-    rounded = np.rint(weight / scale[..., None]).astype(np.int8)
+    rounded, scale = _bytes(weight, LARGEST_BYTE)
     return [
         graph.constant(rounded.swapaxes(-1, -2), name),
         graph.constant(scale, f"{name}.scale"),
@@ -284,15 +300,8 @@ def _labels(module: nn.Module) -> int:
 
 
 def _write(path: Path, model: onnx.ModelProto) -> None:
-    """Beside the file first; the file itself appears whole or not at all."""
     size = sum(len(weight.raw_data) for weight in model.graph.initializer)
     if size > LARGEST_FILE:
         raise BiplanarError(f"{path}: expected at most {LARGEST_FILE} bytes, found {size}; leave out some word vectors")
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(model.SerializeToString(deterministic=True))
-        os.replace(beside, path)
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
-    finally:
-        beside.unlink(missing_ok=True)
+    with writing(path) as stream:
+        stream.buffer.write(model.SerializeToString(deterministic=True))

@@ -1,0 +1,116 @@
+"""`biplanar parse`, `train` and `evaluate` from the outside."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from biplanar.conllu import parse_conllu
+from tests.cli.test_cli import run  # noqa: F401
+from tests.conftest import ROOT
+
+TINY = ROOT / "examples" / "tiny.conllu"
+TEXT = "Nobody came. Why?"
+
+
+def check_refused(result, part):
+    """One line on standard error that has this in it, and nothing on standard output."""
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert result.err.startswith("biplanar: error: ")
+    assert part in result.err
+
+
+class TestParse:
+    def test_text(self, run):  # noqa: F811
+        result = run("parse", "--text", TEXT)
+        assert (result.code, result.err) == (0, "")
+        assert [len(sentence) for sentence in parse_conllu(result.out)] == [3, 2]
+
+    @pytest.mark.parametrize(
+        ("source", "text", "lengths"),
+        [
+            ("text", "Nobody came. Why?\n", [3, 2]),
+            ("lines", "Nobody came. Why?\n\nYes.\n", [5, 2]),
+            ("horizontal", "Nobody came .\nWhy ?\n", [3, 2]),
+            ("vertical", "Nobody\ncame\n.\n\nWhy\n?\n", [3, 2]),
+            ("conllu", "1\tWhy\t_\t_\t_\t_\t_\t_\t_\t_\n\n", [1]),
+        ],
+    )
+    def test_inputs(self, run, source, text, lengths):  # noqa: F811
+        result = run("parse", "--input", source, stdin=text)
+        assert (result.code, result.err) == (0, "")
+        sentences = parse_conllu(result.out)
+        assert [len(sentence) for sentence in sentences] == lengths
+        assert all(sentence.tree.roots for sentence in sentences)
+
+    def test_json(self, run):  # noqa: F811
+        result = run("parse", "--output", "json", "--text", TEXT)
+        words = [json.loads(line) for line in result.out.splitlines()]
+        assert words[0][1]["form"] == "came"
+        assert words[0][1]["head"] == 0
+
+    def test_tree(self, run):  # noqa: F811
+        result = run("parse", "--output", "tree", "--text", TEXT)
+        assert "root" in result.out
+        assert "▼" in result.out
+
+    def test_a_conllu_file_is_known_by_its_name(self, run, tmp_path):  # noqa: F811
+        out = tmp_path / "out.conllu"
+        assert run("parse", TINY, "-o", out).code == 0
+        assert len(parse_conllu(out.read_text())) == len(parse_conllu(TINY.read_text()))
+
+    def test_bad_requests(self, run, tmp_path):  # noqa: F811
+        check_refused(run("parse", "--input", "horizntal"), "unknown input 'horizntal'; did you mean 'horizontal'?")
+        check_refused(run("parse", "--output", "jsn"), "unknown output 'jsn'; did you mean 'json'?")
+        check_refused(run("parse", "-m", tmp_path), "expected a model folder with a config.toml, found none")
+        check_refused(run("parse", tmp_path / "none.conllu"), "No such file or directory")
+        out = tmp_path / "out.conllu"
+        check_refused(run("parse", "--input", "conllu", "-o", out, stdin="1\tx\n"), "<stdin>:1: expected 10 columns")
+        assert not out.exists()
+
+
+class TestEvaluate:
+    def test_two_files(self, run):  # noqa: F811
+        result = run("evaluate", TINY, TINY)
+        assert (result.code, result.err) == (0, "")
+        assert "LAS" in result.out
+        assert "100.00" in result.out
+
+    def test_json_with_breakdowns_and_another_system(self, run):  # noqa: F811
+        result = run("evaluate", TINY, TINY, "--json", "--by", "deprel,projectivity", "--against", TINY)
+        numbers = json.loads(result.out)
+        assert numbers["scores"]["LAS"]["f1"] == 1
+        assert set(numbers["by"]) == {"deprel", "projectivity"}
+        assert numbers["bootstrap"]["p_value"] == 1
+
+    def test_a_bootstrap_in_words(self, run):  # noqa: F811
+        assert "LAS difference +0.00" in run("evaluate", TINY, TINY, "--against", TINY).out
+
+    def test_bad_requests(self, run):  # noqa: F811
+        check_refused(run("evaluate", TINY), "expected a second CoNLL-U file or -m MODEL, and not both")
+        check_refused(run("evaluate", TINY, TINY, "--by", "lenght"), "did you mean 'length'?")
+
+
+class TestTrain:
+    SMALL = ("--network.hidden", 8, "--network.char_hidden=4", "--network.layers", 1, "--training.segmenter_epochs", 0)
+
+    def test_a_model_from_the_command_line(self, run, tmp_path):  # noqa: F811
+        options = ("--train", TINY, "--dev", TINY, "-o", tmp_path / "model", "--device", "cpu", "-e", "2p-prop")
+        result = run("train", "paper", *options, *self.SMALL, "--training.epochs", 2)
+        assert result.code == 0, result.err
+        assert "epoch 2/2" in result.err
+        assert 'encoding = "2p-prop"' in (tmp_path / "model" / "config.toml").read_text()
+        result = run("evaluate", TINY, "-m", tmp_path / "model", "--json")
+        assert json.loads(result.out)["scores"]["Words"]["f1"] == 1
+        check_refused(run("train", *options), "a model is there already")
+
+    def test_bad_requests(self, run, tmp_path):  # noqa: F811
+        check_refused(run("train"), "expected --train and --dev files")
+        files = ("--train", TINY, "--dev", TINY, "-o", tmp_path / "model")
+        check_refused(run("train", *files, "--network.hiden", 3), "unknown setting 'network.hiden'; did you mean")
+        check_refused(run("train", *files, "--network.hidden"), "expected --network.hidden VALUE, found no value")
+        check_refused(run("train", *files, "-e", "2p-gredy"), "did you mean '2p-greedy'?")
+        check_refused(run("train", *files, "--device", "abacus"), "device 'abacus' is not there")
+        check_refused(run("train", "acurate", *files), "did you mean 'accurate'?")
+        assert not (tmp_path / "model").exists()
