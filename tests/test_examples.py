@@ -38,3 +38,11 @@ def test_session_in_the_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
     result = doctest.testfile(str(ROOT / "docs" / "encodings.md"), module_relative=False, encoding="utf-8")
     assert result.attempted > 10
     assert result.failed == 0
+
+
+def test_train_and_parse(tmp_path: Path) -> None:
+    command = [sys.executable, str(EXAMPLES / "train_and_parse.py"), "--output", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "epoch 100: dev UAS 100.00, LAS 100.00" in done.stdout
+    assert "\tstove\t" in done.stdout

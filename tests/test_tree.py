@@ -162,3 +162,13 @@ def check_cycle(fault: Fault, heads: list[int]) -> None:
     assert fault.word == words[0] == last
     assert len(set(words)) == len(words)
     assert [heads[word - 1] for word in words] == [*words[1:], last]
+
+
+def test_many_trees_are_checked_as_one_by_one():
+    offsets = np.array([0, 3, 5], dtype=np.int64)
+    deprels = ["a", "root", "b", "root", "c"]
+    trees = Tree.many(np.array([2, 0, 2, 0, 1], dtype=np.int32), deprels, offsets)
+    assert trees == [Tree((2, 0, 2), ("a", "root", "b")), Tree((0, 1), ("root", "c"))]
+    with pytest.raises(TreeError, match="word 2 is its own head") as caught:
+        Tree.many(np.array([2, 0, 2, 0, 2], dtype=np.int32), deprels, offsets)
+    assert caught.value.sentence == 1

@@ -69,9 +69,7 @@ class Forest:
 
     def trees(self) -> list[Tree]:
         """The trees as values of their own."""
-        heads, deprels = self.heads.tolist(), self.deprels.labels()
-        bounds = zip(self.offsets[:-1], self.offsets[1:], strict=True)
-        return [Tree(tuple(heads[start:end]), tuple(deprels[start:end])) for start, end in bounds]
+        return Tree.many(self.heads, self.deprels.labels(), self.offsets)
 
 
 def _tags(upos: Iterable[Sequence[str]], trees: Sequence[Tree]) -> Column:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +36,18 @@ class Tree:
         fault = find_fault(clipped, np.array([0, len(self.heads)], dtype=np.int64))
         if fault:
             raise TreeError(fault.message)
+
+    @classmethod
+    def many(cls, heads: Int32s, deprels: Sequence[str], offsets: Int64s) -> list[Tree]:
+        """Trees laid end to end, checked all at once, which is many times faster than one by one."""
+        if fault := find_fault(heads, offsets):
+            raise TreeError(fault.message, fault.sentence)
+        numbers, trees = heads.tolist(), []
+        for start, end in pairwise(offsets.tolist()):
+            tree = object.__new__(cls)
+            tree.__dict__.update(heads=tuple(numbers[start:end]), deprels=tuple(deprels[start:end]))
+            trees.append(tree)
+        return trees
 
     def __len__(self) -> int:
         return len(self.heads)

@@ -16,7 +16,7 @@ from biplanar.draw.horizontal import halves
 from biplanar.draw.vertical import draw_vertical
 from biplanar.errors import LabelError, TreeError
 from biplanar.tree import Tree
-from tests.strategies import heads, many_rooted, random_heads, tree_of
+from tests.strategies import any_heads, many_rooted, random_heads, tree_of
 
 FIGURE_1 = Tree((0, 1, 1, 2, 1, 3), ("root", "a", "b", "c", "d", "e"))
 FIGURE_1_WORDS = ["w1", "w2", "w3", "w4", "w5", "w6"]
@@ -30,7 +30,7 @@ JAPANESE_WORDS = ["私", "は", "日本語", "を", "勉強し", "て", "いま�
 MIXED_WORDS = ["été", "e\u0301te\u0301", "👩‍👩‍👧", "👍🏽", "🇩🇪", "❤️", "日本語", "x"]
 
 words_in_cells = st.sampled_from(["a", "word", "incomprehensibilities", *MIXED_WORDS])
-anything = st.one_of(heads().map(tree_of), many_rooted())
+anything = st.one_of(any_heads().map(tree_of), many_rooted())
 
 
 def lines_of(expected: str) -> list[str]:
@@ -235,7 +235,7 @@ class TestEveryTree:
         planes = data.draw(st.lists(st.integers(0, 2), min_size=len(tree), max_size=len(tree)))
         assert read_across(draw_tree(names(tree), tree, planes=planes), len(tree)) == tree.heads
 
-    @given(heads())
+    @given(any_heads())
     def test_every_relation_is_shown_across_and_down(self, drawn: tuple[int, ...]):
         tree = Tree(drawn, tuple(f"relation:{word}!" for word in range(1, len(drawn) + 1)))
         for width in (None, 60):

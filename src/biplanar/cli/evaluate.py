@@ -70,10 +70,9 @@ def _table(title: str, scores: dict[str, Score]) -> object:
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", title_style="bold")
-    for number, column in enumerate(("", "precision", "recall", "F1", "aligned", "right", "gold", "system")):
+    for number, column in enumerate(("", "P %", "R %", "F1 %", "right", "gold", "system")):
         table.add_column(column, justify="right" if number else "left", no_wrap=True)
     for name, score in scores.items():
-        shares = (score.precision, score.recall, score.f1, score.aligned_accuracy)
-        cells = ["" if share is None else f"{100 * share:.2f}" for share in shares]
+        cells = [f"{100 * share:.2f}" for share in (score.precision, score.recall, score.f1)]
         table.add_row(name, *cells, str(score.correct), str(score.gold), str(score.system))
     return table
