@@ -7,6 +7,7 @@ that a busy machine disturbs all alike. Compare ratios, not rates, between machi
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import lzma
 import math
@@ -62,11 +63,14 @@ SHORTEST = 0.01  # seconds: what is quicker is run several times in a row
 
 def best_times(tasks: dict[str, Callable[[], object]], repetitions: int) -> dict[str, float]:
     """The processor time of one call of each task, the best of several rounds in which all tasks take turns."""
+    gc.collect()
+    gc.freeze()  # garbage collection is part of a task, but not going through what was there before it
     calls = {name: max(1, int(SHORTEST / max(_seconds(task, 1), 1e-7))) for name, task in tasks.items()}
     best = dict.fromkeys(tasks, math.inf)
     for _ in range(repetitions):
         for name, task in tasks.items():
             best[name] = min(best[name], _seconds(task, calls[name]) / calls[name])
+    gc.unfreeze()
     return best
 
 
@@ -188,7 +192,7 @@ def measure_labels(treebanks: Path, repetitions: int) -> list[Results]:
 def _measure_encoding(encoding: Encoding, sentences: list[Sentence], repetitions: int) -> Results:
     name, sample = encoding.name, sentences[:REFERENCE_SENTENCES]
     compiled = best_times(_compiled_tasks(encoding, Forest.from_sentences(sentences)), repetitions)
-    text = best_times(_text_tasks(name, sentences), max(2, repetitions // 2))
+    text = best_times(_text_tasks(name, sentences), repetitions)
     on_sample = _compiled_tasks(encoding, Forest.from_sentences(sample))
     plain = _plain_tasks(name, sample)
     if [list(tree.heads) for tree in on_sample["decode"]().trees()] != plain["decode"]():

@@ -20,7 +20,8 @@ TINY = str(Path(__file__).with_name("tiny.conllu"))
 
 # A network of this size suits twenty sentences; leave these settings out for a real treebank.
 SMALL = {
-    "network": {"word_dim": 16, "char_dim": 8, "char_hidden": 16, "hidden": 48, "layers": 1, "output_hidden": 0},
+    "network": {"hidden": 48, "layers": 1, "output_hidden": 0, "char_hidden": 16, "dropout": 0.0, "word_dropout": 0.0},
+    "auxiliary": {"arc_dim": 16, "relation_dim": 8},
     "training": {"batch_words": 60, "learning_rate": 0.01, "evaluations": 5, "segmenter_epochs": 1},
     "vocabulary": {"min_form_count": 1, "min_char_count": 1},
 }
@@ -35,7 +36,7 @@ def main() -> None:
     given = arguments.parse_args()
     train, dev = given.files
     settings = SMALL if train == TINY else {"training": {}}
-    settings["training"]["epochs"] = given.epochs or (100 if train == TINY else 0)
+    settings["training"]["epochs"] = given.epochs or (50 if train == TINY else 0)
     folder = ModelFolder(Path(given.output or tempfile.mkdtemp()) / "model")
 
     # Training is a stream of records: print them, plot them, or stop whenever you like.

@@ -51,42 +51,43 @@ def planes_of(tree: Tree, strategy: str) -> tuple[int, ...]:
 
 def assign_planes(forest: Forest, strategy: Strategy) -> Planes:
     """The plane of every arc of a forest, 0 for none."""
+    heads, offsets = forest.heads, forest.offsets
+    order = _visiting_order(heads, offsets)
     if not strategy.propagate:
-        return np.asarray(_greedy(forest.heads, forest.offsets, strategy.switch_averse))
+        return np.asarray(_greedy(heads, offsets, order, strategy.switch_averse))
     parts = components(forest, by_direction=strategy.by_direction, closers_first=strategy.closers_first)
-    planes = _propagate(forest.heads, forest.offsets, parts.part, parts.side, parts.odd, strategy.switch_averse)
+    planes = _propagate(offsets, order, parts.part, parts.side, parts.odd, strategy.switch_averse)
     if strategy.rescue and parts.odd.any():
-        _rescue(forest.heads, forest.offsets, parts.odd, planes)
+        _rescue(heads, offsets, order, parts.odd, planes)
     return np.asarray(planes)
 
 
 @njit(cache=True)
-def _visiting_order(heads: Int32s, base: int, n: int, order: Int32s, first: Int32s, following: Int32s) -> int:
-    """Fill `order` with the dependents of all arcs by right end, the shortest first: as a stack closes them."""
-    for word in range(n + 2):
-        first[word] = 0
-    for d in range(1, n + 1):
-        h = heads[base + d]
-        if h > d:
-            following[d] = first[h]  # left dependents of h, the nearest first
-            first[h] = d
-    count = 0
-    for right in range(1, n + 1):
-        own = heads[base + right]
-        pending = 0 < own < right
-        d = first[right]
-        while d > 0:
-            if pending and own > d:
-                order[count] = right
+def _visiting_order(heads: Int32s, offsets: Int64s) -> Int32s:
+    """The arcs of each sentence by right end, the shortest first: as a stack closes them. -1 behind the last one."""
+    order = np.full(len(heads), -1, dtype=np.int32)
+    nearest = np.full(len(heads), -1, dtype=np.int32)  # the nearest left dependent of a word
+    farther = np.empty(len(heads), dtype=np.int32)  # the next one behind a left dependent
+    for s in range(len(offsets) - 1):
+        base, count = offsets[s] - 1, offsets[s]
+        for arc in range(offsets[s], offsets[s + 1]):
+            head = base + heads[arc]
+            if head > arc:
+                farther[arc] = nearest[head]
+                nearest[head] = arc
+        for word in range(offsets[s], offsets[s + 1]):
+            head = base + heads[word]
+            pending = base < head < word  # the arc from its own head ends here too
+            arc = nearest[word]
+            while arc >= 0 or pending:
+                if pending and head > arc:
+                    order[count] = word
+                    pending = False
+                else:
+                    order[count] = arc
+                    arc = farther[arc]
                 count += 1
-                pending = False
-            order[count] = d
-            count += 1
-            d = following[d]
-        if pending:
-            order[count] = right
-            count += 1
-    return count
+    return order
 
 
 @njit(cache=True)
@@ -108,32 +109,34 @@ def _cover(free: Int32s, left: int, right: int) -> None:
 
 
 @njit(cache=True)
-def _greedy(heads: Int32s, offsets: Int64s, switch_averse: bool) -> Planes:
+def _all_free(words: int, rows: int) -> NDArray[np.int32]:
+    """For each row, every word leads to itself: none lies inside an arc yet."""
+    free = np.empty((rows, words + 1), dtype=np.int32)
+    for row in range(rows):
+        for word in range(words + 1):
+            free[row, word] = word
+    return free
+
+
+@njit(cache=True)
+def _greedy(heads: Int32s, offsets: Int64s, order: Int32s, switch_averse: bool) -> Planes:
     """Algorithm 1. An arc crosses an earlier one of a plane just if its left end lies strictly inside one."""
-    longest = 0
-    for s in range(len(offsets) - 1):
-        longest = max(longest, offsets[s + 1] - offsets[s])
     planes = np.zeros(len(heads), dtype=np.int8)
-    order = np.zeros(longest + 2, dtype=np.int32)
-    first = np.zeros(longest + 2, dtype=np.int32)
-    following = np.zeros(longest + 2, dtype=np.int32)
-    free = np.zeros((3, longest + 2), dtype=np.int32)
+    free = _all_free(len(heads), 3)  # by plane
     for s in range(len(offsets) - 1):
-        base, n = offsets[s] - 1, offsets[s + 1] - offsets[s]
-        for at in range(n + 2):
-            free[1, at] = at
-            free[2, at] = at
         preferred = 1
-        for step in range(_visiting_order(heads, base, n, order, first, following)):
-            d = order[step]
-            left, right = min(heads[base + d], d), max(heads[base + d], d)
-            plane = preferred
+        for step in range(offsets[s], offsets[s + 1]):
+            arc = order[step]
+            if arc < 0:
+                break
+            head = offsets[s] - 1 + heads[arc]
+            left, right, plane = min(head, arc), max(head, arc), preferred
             if free[plane, left] != left:
                 plane = 3 - plane
                 if free[plane, left] != left:
                     continue
             _cover(free[plane], left, right)
-            planes[base + d] = plane
+            planes[arc] = plane
             if switch_averse:
                 preferred = plane
     return planes
@@ -141,31 +144,21 @@ def _greedy(heads: Int32s, offsets: Int64s, switch_averse: bool) -> Planes:
 
 @njit(cache=True)
 def _propagate(
-    heads: Int32s,
-    offsets: Int64s,
-    part: Int32s,
-    side: NDArray[np.uint8],
-    odd: NDArray[np.bool_],
-    switch_averse: bool,
+    offsets: Int64s, order: Int32s, part: Int32s, side: NDArray[np.uint8], odd: NDArray[np.bool_], switch_averse: bool
 ) -> Planes:
     """Algorithm 2. The first arc of each part of the crossings graph chooses, and so settles all others of its part:
 
     they go to the plane of their side, or, in a part with an odd cycle, where every other arc ends up forbidden from
     both planes, to none.
     """
-    longest = 0
+    planes = np.zeros(len(order), dtype=np.int8)
+    plane_of_side = np.zeros((len(order), 2), dtype=np.int8)  # by part
     for s in range(len(offsets) - 1):
-        longest = max(longest, offsets[s + 1] - offsets[s])
-    planes = np.zeros(len(heads), dtype=np.int8)
-    order = np.zeros(longest + 2, dtype=np.int32)
-    first = np.zeros(longest + 2, dtype=np.int32)
-    following = np.zeros(longest + 2, dtype=np.int32)
-    plane_of_side = np.zeros((len(heads), 2), dtype=np.int8)  # by part
-    for s in range(len(offsets) - 1):
-        base, n = offsets[s] - 1, offsets[s + 1] - offsets[s]
         preferred = 1
-        for step in range(_visiting_order(heads, base, n, order, first, following)):
-            arc = base + order[step]
+        for step in range(offsets[s], offsets[s + 1]):
+            arc = order[step]
+            if arc < 0:
+                break
             chosen = plane_of_side[part[arc]]
             if chosen[0] == 0:
                 chosen[side[arc]] = preferred
@@ -179,33 +172,25 @@ def _propagate(
 
 
 @njit(cache=True)
-def _rescue(heads: Int32s, offsets: Int64s, odd: NDArray[np.bool_], planes: Planes) -> None:
+def _rescue(heads: Int32s, offsets: Int64s, order: Int32s, odd: NDArray[np.bool_], planes: Planes) -> None:
     """Greedy over the arcs of the parts that do not fit in two planes.
 
     Here arcs of one direction cross only each other, and an arc that ends at a word leaves alone those that begin at
     the word before.
     """
-    longest = 0
+    free = _all_free(len(heads), 6)  # by direction and plane
     for s in range(len(offsets) - 1):
-        longest = max(longest, offsets[s + 1] - offsets[s])
-    order = np.zeros(longest + 2, dtype=np.int32)
-    first = np.zeros(longest + 2, dtype=np.int32)
-    following = np.zeros(longest + 2, dtype=np.int32)
-    free = np.zeros((6, longest + 2), dtype=np.int32)  # by direction and plane
-    for s in range(len(offsets) - 1):
-        base, n = offsets[s] - 1, offsets[s + 1] - offsets[s]
-        for row in range(6):
-            for word in range(n + 2):
-                free[row, word] = word
-        for step in range(_visiting_order(heads, base, n, order, first, following)):
-            d = order[step]
-            if not odd[base + d]:
-                continue
-            left, right = min(heads[base + d], d), max(heads[base + d], d)
-            planes[base + d] = 0
-            for plane in (1, 2):
-                row = free[plane + (3 if heads[base + d] < d else 0)]
-                if row[left] == left:
-                    _cover(row, left, right - 1)
-                    planes[base + d] = plane
-                    break
+        for step in range(offsets[s], offsets[s + 1]):
+            arc = order[step]
+            if arc < 0:
+                break
+            if odd[arc]:
+                head = offsets[s] - 1 + heads[arc]
+                left, right = min(head, arc), max(head, arc)
+                planes[arc] = 0
+                for plane in (1, 2):
+                    row = free[plane + (3 if head < arc else 0)]
+                    if row[left] == left:
+                        _cover(row, left, right - 1)
+                        planes[arc] = plane
+                        break

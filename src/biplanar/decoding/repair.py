@@ -18,11 +18,9 @@ def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.
     left without a head hang on the root, as does the leftmost word of each remaining cycle.
     """
     heads = asserted.copy()
-    walk = np.zeros(len(heads) + 1, dtype=np.int64)  # which walk last came by; 0: none yet
-    walks = 0
+    walks = np.zeros(len(heads), dtype=np.int64)
     for s in range(len(offsets) - 1):
         start, end = offsets[s], offsets[s + 1]
-        base = start - 1
         root, best = -1, -1.0
         for at in range(start, end):
             if heads[at] <= 0:
@@ -34,29 +32,8 @@ def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.
             for at in range(start, end):
                 if root_likeness[at] > best:
                     root, best = at, root_likeness[at]
-        for at in range(start, end):
-            if root >= 0:
-                if at == root:
-                    heads[at] = 0
-                elif heads[at] <= 0:
-                    heads[at] = root - base
-        for origin in range(start, end):
-            walks += 1
-            first_walk = walks - (origin - start)
-            at = origin
-            while heads[at] > 0 and walk[at] < first_walk:
-                walk[at] = walks
-                at = base + heads[at]
-            if heads[at] > 0 and walk[at] == walks:
-                leftmost, other = at, base + heads[at]
-                while other != at:
-                    leftmost = min(leftmost, other)
-                    other = base + heads[other]
-                if root < 0:
-                    root = leftmost
-                    heads[root] = 0
-                else:
-                    heads[leftmost] = root - base
+        _hang_on_root(heads, start, end, root)
+        _break_cycles(heads, start, end, root, True, walks)
     return heads
 
 
@@ -69,37 +46,55 @@ def repair_like_the_authors(asserted: Int32s, offsets: Int64s, root_likeness: ND
     order, walk up the heads: where the walk enters a word a second time, that word is hung on the root.
     """
     heads = asserted.copy()
-    walk = np.zeros(len(heads) + 1, dtype=np.int64)
-    walks = 0
+    walks = np.zeros(len(heads), dtype=np.int64)
     for s in range(len(offsets) - 1):
         start, end = offsets[s], offsets[s + 1]
-        base = start - 1
         root = -1
         for at in range(start, end):
-            if heads[at] == 0 or (heads[at] < 0 and root_likeness[at] == 1):
-                heads[at] = 0
-                if root < 0:
-                    root = at
+            if root < 0 and (heads[at] == 0 or (heads[at] < 0 and root_likeness[at] == 1)):
+                root = at
         if root < 0:
             for at in range(start, end):
                 if root_likeness[at] == 1:
                     heads[at] = 0
                     if root < 0:
                         root = at
-        if root < 0 and end > start:
-            root = start
+        _hang_on_root(heads, start, end, max(root, start))
+        _break_cycles(heads, start, end, max(root, start), False, walks)
+    return heads
+
+
+@njit(cache=True)
+def _hang_on_root(heads: Int32s, start: int, end: int, root: int) -> None:
+    """One root, and on it all words without a head of their own; nothing where there is no root yet."""
+    if root >= 0:
         for at in range(start, end):
             if at == root:
                 heads[at] = 0
             elif heads[at] <= 0:
-                heads[at] = root - base
-        for origin in range(start, end):
-            walks += 1
-            first_walk = walks - (origin - start)
-            at = origin
-            while heads[at] > 0 and walk[at] < first_walk:
-                walk[at] = walks
-                at = base + heads[at]
-            if heads[at] > 0 and walk[at] == walks:
-                heads[at] = root - base
-    return heads
+                heads[at] = root - start + 1
+
+
+@njit(cache=True)
+def _break_cycles(heads: Int32s, start: int, end: int, root: int, leftmost: bool, walks: Int64s) -> None:
+    """Walk up from each word in order; hang one word of each cycle on the root, or make it the root if there is none.
+
+    That word is the leftmost of the cycle, or else the one where the walk entered it. `walks` says from which word on
+    a word was last passed by, so that no way is walked twice.
+    """
+    for origin in range(start, end):
+        at = origin
+        while heads[at] > 0 and walks[at] == 0:
+            walks[at] = origin + 1
+            at = start - 1 + heads[at]
+        if heads[at] > 0 and walks[at] == origin + 1:
+            cut = at
+            other = start - 1 + heads[at]
+            while leftmost and other != at:
+                cut = min(cut, other)
+                other = start - 1 + heads[other]
+            if root < 0:
+                root = cut
+                heads[cut] = 0
+            else:
+                heads[cut] = root - start + 1
