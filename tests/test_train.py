@@ -252,3 +252,38 @@ class TestLoading:
             (tmp_path / "model.onnx").unlink()
         with pytest.raises(BiplanarError, match=name.replace(".", r"\.")):
             biplanar.load(tmp_path)("Hello there.")
+
+
+class TestOtherWays:
+    def test_rel_pos_brings_its_tagger_along(self, tmp_path):
+        folder = ModelFolder(tmp_path)
+        config = Config.from_dict({"encoding": "rel-pos"}, small(epochs=2, segmenter_epochs=1))
+        list(train_model(DATA, config, folder, device="cpu"))
+        parser = biplanar.load(folder.path)
+        assert parser.segmenter.has_tagger
+        sentence = parser("The cat sleeps.")[0]
+        assert "_" not in sentence.upos
+        assert len(sentence.tree.roots) == 1
+
+    def test_vectors_start_the_word_embedding(self, tmp_path):
+        (tmp_path / "vectors.vec").write_text("3 2\ncat 0.5 -0.25\nThe 1 2\nunicorn 3 4\n", encoding="utf-8")
+        folder = ModelFolder(tmp_path / "model")
+        settings = {"vocabulary": {"vectors": str(tmp_path / "vectors.vec")}}
+        list(train_model(DATA, Config.from_dict(settings, small(epochs=1)), folder, device="cpu"))
+        config, vocabulary = folder.read_settings()
+        assert config.network.word_dim == 2
+        unseen = weights(folder)["word_embedding.weight"][vocabulary.form_ids["unicorn"]]
+        assert unseen.tolist() == [3, 4]  # no sentence of the treebank has it, so no update has touched it
+        assert len(biplanar.load(folder.path)([["A", "unicorn"]])[0]) == 2
+
+    def test_several_files_are_one_treebank(self, tmp_path):
+        folder = ModelFolder(tmp_path)
+        data = Data([TINY_TREEBANK, TINY_TREEBANK], TINY_TREEBANK)
+        list(train_model(data, small(epochs=1), folder, device="cpu"))
+        assert folder.card.read_text().count("tiny.conllu") == 2
+
+    def test_all_auxiliary_losses_and_early_stopping(self, tmp_path):
+        config = small(epochs=30, evaluations=30, patience=2, learning_rate=0.0)
+        config = Config.from_dict({"auxiliary": {"upos": 1.0, "feats": 1.0}}, config)
+        records = list(train_model(DATA, config, ModelFolder(tmp_path), device="cpu"))
+        assert len(records) == 3  # nothing is learned at this rate: the first is the best, and two more are enough

@@ -29,7 +29,7 @@ TOKENIZER = {
     "learning_rate": 0.01,
     "learning_rate_final": 0.001,
     "initialization_range": 0.1,
-    "dropout": 0.1,
+    "dropout": 0.2,
     "tokenize_url": 1,
 }
 
@@ -52,7 +52,7 @@ def train_segmenter(
     dev: Sequence[Sentence] | None,
     path: str | Path,
     *,
-    epochs: int = 6,
+    epochs: int = 4,
     tagger: bool = False,
     seed: int = 0,
 ) -> None:
