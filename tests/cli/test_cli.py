@@ -21,7 +21,7 @@ from biplanar.tree import Tree
 
 COMMANDS = ("parse", "train", "evaluate", "encode", "decode", "stats", "draw", "demo")
 
-# What DESIGN.md promises of `biplanar stats --json`, and what comes beside it.
+# What `biplanar stats --json` has promised to hold, and what comes beside it.
 PROMISED = {
     "nonprojectivity",
     "coverage",
