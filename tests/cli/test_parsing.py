@@ -44,6 +44,11 @@ class TestParse:
         assert [len(sentence) for sentence in sentences] == lengths
         assert all(sentence.tree.roots for sentence in sentences)
 
+    def test_lines_are_numbered_through(self, run):  # noqa: F811
+        result = run("parse", "--input", "lines", stdin="Yes.\nNo.\n")
+        assert result.out.count("# sent_id = 1\n") == 1
+        assert "# sent_id = 2\n" in result.out
+
     def test_json(self, run):  # noqa: F811
         result = run("parse", "--output", "json", "--text", TEXT)
         words = [json.loads(line) for line in result.out.splitlines()]

@@ -53,11 +53,9 @@ def _read(parser: Parser, file: str, text: str | None, source: str) -> Iterable[
         if source == "conllu":
             return parse_conllu(text, "<text>")
         return parser.segmenter.segment(text, presegmented=source == "lines")
-    if source == "text":
-        return parser.segmenter.stream(line + "\n" for _, line in read_lines(file))
-    if source == "lines":
-        lines = (line for _, line in read_lines(file))
-        return (one for line in lines if line.strip() for one in parser.segmenter.segment(line, presegmented=True))
+    if source in ("text", "lines"):
+        lines = (line + "\n" for _, line in read_lines(file))
+        return parser.segmenter.stream(lines, presegmented=source == "lines")
     readers = {"horizontal": read_horizontal, "vertical": read_vertical, "conllu": read_conllu}
     return readers[source](file)
 
