@@ -15,7 +15,7 @@ from biplanar.decoding import DECODERS, decode_forest
 from biplanar.encodings import ENCODINGS, get_encoding
 from biplanar.errors import BiplanarError, LabelError, TreeError, UnknownNameError
 from biplanar.forest import Forest
-from biplanar.labels import decode, decode_all, encode, encode_all, forest_rows
+from biplanar.labels import decode, decode_all, encode, encode_all, label_rows
 from biplanar.tree import Tree
 from tests import reference
 from tests.strategies import TAGS, any_heads, projective_heads, random_heads, tags, tree_of, trees
@@ -251,7 +251,7 @@ def test_treebanks_agree_with_the_reference(treebank_file):
     gold, upos = forest.trees(), [sentence.upos for sentence in sentences]
     assert (forest.roots() == 1).all()
     for name, encoding in ENCODINGS.items():
-        rows = forest_rows(forest, encoding)
+        rows = label_rows(encoding.encode(forest), forest)
         columns = encoding.encode(forest)
         for tree, tagged, row in zip(gold, upos, rows, strict=True):
             assert row == reference.encode(tree.heads, tree.deprels, tagged, name)

@@ -29,7 +29,7 @@ class Column:
     def labels(self) -> list[str]:
         """The labels as text."""
         names = [*self.names, "_"]
-        return [names[number] for number in self.ids]
+        return [names[number] for number in self.ids.tolist()]
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from biplanar.decoding import decode_forest
 from biplanar.encodings import Encoding
 from biplanar.errors import FormatError, LabelError, TreeError, UnknownNameError
 from biplanar.forest import Column, Forest
-from biplanar.labels import forest_rows, rows_forest
+from biplanar.labels import label_rows, rows_forest
 from biplanar.text import display_name, read_lines
 
 # Sentences that are encoded or decoded at once: enough for the compiled loops, few enough for any memory.
@@ -47,8 +47,9 @@ def encode_file(path: str | Path, encoding: Encoding, layout: str, stream: TextI
     for sentences in windows(read_conllu(path)):
         forest = Forest.from_sentences(sentences)
         report.sentences += len(forest)
-        report.not_covered += _count_not_covered(forest, encoding, sentences)
-        for sentence, rows in zip(sentences, forest_rows(forest, encoding), strict=True):
+        columns = _encode(forest, encoding, sentences)
+        report.not_covered += _count_not_covered(forest, encoding, columns)
+        for sentence, rows in zip(sentences, label_rows(columns, forest), strict=True):
             words = [sentence.forms, sentence.upos] if encoding.needs_upos else [sentence.forms]
             labels = [list(column) for column in zip(*rows, strict=True)]
             stream.write(write(dict(zip(column_names(encoding), words + labels, strict=True))))
@@ -86,11 +87,14 @@ def windows(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield window
 
 
-def _count_not_covered(forest: Forest, encoding: Encoding, sentences: list[Sentence]) -> int:
+def _encode(forest: Forest, encoding: Encoding, sentences: list[Sentence]) -> tuple[Column, ...]:
     try:
-        columns = encoding.encode(forest)
+        return encoding.encode(forest)
     except TreeError as error:
         raise sentences[error.sentence].error_at(1, str(error)) from error
+
+
+def _count_not_covered(forest: Forest, encoding: Encoding, columns: tuple[Column, ...]) -> int:
     back = decode_forest(columns, forest.deprels, forest.offsets, encoding, upos=forest.upos)
     return int(np.logical_or.reduceat(back.heads != forest.heads, forest.offsets[:-1]).sum())
 

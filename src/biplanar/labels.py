@@ -28,7 +28,8 @@ def decode(
 
 def encode_all(trees: Sequence[Tree], encoding: str, *, upos: Iterable[Sequence[str]] | None = None) -> list[list[Row]]:
     """`encode` for many trees at once, and so many times faster."""
-    return forest_rows(Forest.from_trees(trees, upos), get_encoding(encoding))
+    forest = Forest.from_trees(trees, upos)
+    return label_rows(get_encoding(encoding).encode(forest), forest)
 
 
 def decode_all(
@@ -44,10 +45,9 @@ def decode_all(
     return rows_forest(sentences, how, decoder=decoder, upos=tags).trees()
 
 
-def forest_rows(forest: Forest, encoding: Encoding) -> list[list[Row]]:
-    """Rows of labels for every sentence of a forest."""
-    columns = [column.labels() for column in (*encoding.encode(forest), forest.deprels)]
-    rows = list(zip(*columns, strict=True))
+def label_rows(columns: Sequence[Column], forest: Forest) -> list[list[Row]]:
+    """Rows of labels for every sentence of a forest, from its columns of labels."""
+    rows = list(zip(*(column.labels() for column in (*columns, forest.deprels)), strict=True))
     return [rows[start:end] for start, end in zip(forest.offsets[:-1], forest.offsets[1:], strict=True)]
 
 
