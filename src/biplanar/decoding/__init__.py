@@ -1,4 +1,7 @@
-"""Decoding: labels to valid trees, whatever the labels are. The decoders stand in one dict."""
+"""Decoding: labels to valid trees, whatever the labels are. The decoders stand in one dict.
+
+Some decoders take labels alone; others look at the scores of all labels to choose among them.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,21 @@ Repair = Callable[[Int32s, Int64s, NDArray[np.float32]], Int32s]
 
 DECODERS: dict[str, Repair] = {"greedy": repair_cleanly, "paper": repair_like_the_authors}
 
+# What else a parser can do, as it has scores: the best labels that are a tree; the tree of the likeliest arcs.
+SCORE_DECODERS = ("search", "minimum-risk")
+
 
 def get_decoder(name: str) -> Repair:
     """The repair of that name."""
     if name not in DECODERS:
         raise UnknownNameError("decoder", name, DECODERS)
     return DECODERS[name]
+
+
+def check_decoder(name: str) -> None:
+    """That a parser has a decoder of that name."""
+    if name not in DECODERS and name not in SCORE_DECODERS:
+        raise UnknownNameError("decoder", name, (*DECODERS, *SCORE_DECODERS))
 
 
 def decode_forest(

@@ -1,0 +1,263 @@
+"""The search against enumeration: of all label sequences, the best that is a tree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from biplanar.decoding.search import Beam, LabelScores, Outcome, Search, depth_tasks, describe_labels
+from biplanar.encodings import get_encoding
+from biplanar.forest import Column, offsets_of
+from biplanar.tree import Tree
+
+EXACT = Beam(states=10**6, margin=math.inf, rarest=0.0, edges=10**7, nodes=10**7)
+DEPRELS = ("root", "dep")
+
+# Small label sets with the paper's order of brackets, with closers first, and with two planes.
+LABEL_SETS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "one plane": (("_", "<", "/", "\\", ">", "<\\", "/>", "</\\>"),),
+    "closers first": (("_", "<\\", "/>", "<", "\\<\\", "\\", "/", ">/"),),
+    "two planes": (("_", "<", "/>", "\\"), ("_", ">", "<\\")),
+    "two planes, ordered": (("_", "<\\", "\\<", ">/"), ("_", "/", ">")),
+}
+
+
+class Sequence(NamedTuple):
+    """One well-formed way to label a sentence."""
+
+    labels: tuple[tuple[int, ...], ...]  # by word, then plane
+    heads: tuple[int, ...]
+    score: float
+
+
+def random_scores(rng: np.random.Generator, words: int, planes: tuple[tuple[str, ...], ...], *, depths: bool) -> dict:
+    scores = {f"plane{number}": rng.normal(0, 2, (words, len(names))) for number, names in enumerate(planes, 1)}
+    scores["deprel"] = rng.normal(0, 2, (words, len(DEPRELS)))
+    if depths:
+        scores |= {task: rng.normal(0, 2, (words, 3)) for task in depth_tasks(list(scores)[: len(planes)])}
+    return {task: table.astype(np.float32) for task, table in scores.items()}
+
+
+def log_softmax(row: np.ndarray) -> np.ndarray:
+    row = row.astype(np.float64)
+    return row - row.max() - np.log(np.exp(row - row.max()).sum())
+
+
+def follow(labels: tuple[tuple[str, ...], ...]) -> tuple[list[int], list[list[int]]] | None:
+    """Heads (0: none) and the depths after each word, by the letter of the encoding; None where anything is amiss."""
+    heads = [0] * len(labels)
+    stacks: list[list[int]] = [[] for _ in range(2 * len(labels[0]))]
+    depths = []
+    for word, planes in enumerate(labels, 1):
+        for plane, label in enumerate(planes):
+            for sign in label.replace("_", ""):
+                stack = stacks[2 * plane + (sign in "/>")]
+                if sign in "</":
+                    stack.append(word - 1)
+                    continue
+                if not stack:
+                    return None
+                partner = stack.pop()
+                head, dependent = (word, partner) if sign == "\\" else (partner, word)
+                if dependent == 0 or head == 0 or heads[dependent - 1]:
+                    return None
+                heads[dependent - 1] = head
+        depths.append([len(stack) for stack in stacks])
+    return None if any(stacks) else (heads, depths)
+
+
+def loops(heads: list[int], word: int) -> bool:
+    for _ in heads:
+        word = heads[word - 1] if word else 0
+    return word != 0
+
+
+def enumerate_all(scores: dict, planes: tuple[tuple[str, ...], ...]) -> Iterator[Sequence]:
+    words = len(scores["deprel"])
+    tasks = [f"plane{number}" for number in range(1, len(planes) + 1)]
+    tables = {task: [log_softmax(row) for row in table] for task, table in scores.items()}
+    pairs = list(product(*(range(len(names)) for names in planes)))
+    for chosen in product(pairs, repeat=words):
+        found = follow(tuple(tuple(planes[p][label] for p, label in enumerate(pair)) for pair in chosen))
+        if found is None or found[0].count(0) != 1:
+            continue
+        heads, depths = found
+        if any(loops(heads, word) for word in range(1, words + 1)):
+            continue
+        score = sum(tables[task][w][pair[p]] for w, pair in enumerate(chosen) for p, task in enumerate(tasks))
+        score += sum(tables["deprel"][w][0 if head == 0 else 1] for w, head in enumerate(heads))
+        for stack, task in enumerate(depth_tasks(tasks)):
+            if task in tables:
+                score += sum(tables[task][w][min(depths[w][stack], 2)] for w in range(words))
+        yield Sequence(chosen, tuple(heads), float(score))
+
+
+CASES = [
+    (name, words, depths)
+    for name, longest in (("one plane", 5), ("closers first", 5), ("two planes", 4), ("two planes, ordered", 4))
+    for words in range(1, longest + 1)
+    for depths in (False, True)
+]
+
+
+def prepared(
+    name: str, words: int, depths: bool, seed: int, spread: float = 1.0
+) -> tuple[list[Sequence], LabelScores, Search]:
+    planes = LABEL_SETS[name]
+    scores = random_scores(np.random.default_rng(seed), words, planes, depths=depths)
+    scores = {task: np.float32(spread) * table for task, table in scores.items()}
+    everything = sorted(enumerate_all(scores, planes), key=lambda one: -one.score)
+    tasks = [f"plane{number}" for number in range(1, len(planes) + 1)]
+    boiled = LabelScores.of(scores, tasks, np.array([True, False]), mass=2.0)  # all labels
+    return everything, boiled, Search.over(planes, EXACT)
+
+
+@pytest.mark.parametrize(("name", "words", "depths"), CASES)
+def test_the_best_sequence_is_found(name: str, words: int, depths: bool) -> None:
+    for seed in range(8 if words < 5 else 3):
+        everything, scores, search = prepared(name, words, depths, seed)
+        columns, outcome = search.best_labels(scores, offsets_of([words]))
+        if not everything:
+            assert outcome.lost == 1
+            continue
+        assert tuple(zip(*(column.tolist() for column in columns), strict=True)) == everything[0].labels
+        assert outcome.lost == outcome.acyclic == 0
+
+
+@pytest.mark.parametrize(("name", "words", "depths"), CASES)
+def test_the_best_trees_are_found(name: str, words: int, depths: bool) -> None:
+    everything, scores, search = prepared(name, words, depths, 11)
+    assert everything or words == 1 or (name, words) == ("two planes, ordered", 2)
+    best: dict[tuple[int, ...], float] = {}
+    for one in everything:
+        best.setdefault(one.heads, one.score)
+    found = search.best_trees(scores, offsets_of([words]), 0, 6)
+    assert [tuple(heads.tolist()) for heads, _ in found] == list(best)[:6]
+    assert [score for _, score in found] == pytest.approx(list(best.values())[:6], abs=1e-3)
+
+
+@pytest.mark.parametrize(("name", "words", "depths"), [case for case in CASES if case[1] > 2])
+def test_drawn_trees_have_the_probabilities_of_enumeration(name: str, words: int, depths: bool) -> None:
+    everything, scores, search = prepared(name, words, depths, 5, spread=0.3)
+    weights = np.exp(np.array([one.score for one in everything]) - everything[0].score)
+    expected, draws = np.zeros((words, words + 1)), 20_000
+    for one, weight in zip(everything, weights / weights.sum(), strict=True):
+        expected[np.arange(words), one.heads] += weight
+    trees = search.draw_trees(scores, offsets_of([words]), 0, draws)
+    assert len(trees) == draws
+    found = np.stack([(trees == head).mean(axis=0) for head in range(words + 1)], axis=1)
+    assert np.abs(found - expected).max() < 5 * 0.5 / math.sqrt(draws)
+
+
+def test_draws_depend_on_the_seed_only() -> None:
+    _, scores, search = prepared("one plane", 5, False, 5, spread=0.3)
+    offsets = offsets_of([5])
+    one, again, other = (search.draw_trees(scores, offsets, 0, 50, seed) for seed in (1, 1, 2))
+    assert (one == again).all()
+    assert (one != other).any()
+
+
+def near_certain(labels: list[tuple[str, ...]], names: tuple[tuple[str, ...], ...], relations: list[str]) -> dict:
+    """Scores that are nearly sure of these labels."""
+    scores = {f"plane{p + 1}": np.zeros((len(labels), len(plane)), np.float32) for p, plane in enumerate(names)}
+    scores["deprel"] = np.zeros((len(labels), len(DEPRELS)), np.float32)
+    for word, row in enumerate(labels):
+        for plane, label in enumerate(row):
+            scores[f"plane{plane + 1}"][word, names[plane].index(label)] = 8
+        scores["deprel"][word, DEPRELS.index(relations[word])] = 8
+    return scores
+
+
+def test_a_tree_is_returned_at_once_and_nothing_is_searched() -> None:
+    names = LABEL_SETS["one plane"]
+    scores = near_certain([("_",), ("<\\",), ("/>",)], names, ["dep", "root", "dep"])
+    boiled = LabelScores.of(scores, ["plane1"], np.array([True, False]))
+    columns, outcome = Search.over(names).best_labels(boiled, offsets_of([3]))
+    assert outcome == Outcome(argmax=1)
+    assert [names[0][label] for label in columns[0]] == ["_", "<\\", "/>"]
+
+
+def test_a_tree_whose_relations_disagree_is_searched() -> None:
+    """Two words want to be the root: the labels stay, as no others are likelier."""
+    names = LABEL_SETS["one plane"]
+    scores = near_certain([("_",), ("<\\",), ("/>",)], names, ["root", "root", "dep"])
+    boiled = LabelScores.of(scores, ["plane1"], np.array([True, False]))
+    _, outcome = Search.over(names).best_labels(boiled, offsets_of([3]))
+    assert outcome == Outcome(best=1)
+
+
+CYCLE = [("_",), ("<\\",), ("_",), ("</\\>",), ("/>",)]  # words 3 and 4 are each other's heads
+
+
+@pytest.mark.parametrize("nodes", [20_000, 10])
+def test_cycles_are_not_cut_but_avoided(nodes: int) -> None:
+    names = LABEL_SETS["one plane"]
+    scores = near_certain(CYCLE, names, ["dep", "root", "dep", "dep", "dep"])
+    boiled = LabelScores.of(scores, ["plane1"], np.array([True, False]))
+    columns, outcome = Search.over(names, Beam(nodes=nodes)).best_labels(boiled, offsets_of([5]))
+    assert outcome.acyclic if nodes == 10 else outcome.next_best
+    heads = get_encoding("1p-brackets").decode([Column(columns[0], names[0])], offsets_of([5]))
+    heads = [max(head, 0) for head in heads.tolist()]
+    assert heads.count(0) == 1
+    Tree(tuple(heads), tuple("root" if head == 0 else "dep" for head in heads))
+
+
+@pytest.mark.parametrize("name", list(LABEL_SETS))
+def test_wherever_there_is_a_tree_there_is_no_cycle(name: str) -> None:
+    """Noise for scores, so that nearly every path has a cycle."""
+    planes, words, sentences = LABEL_SETS[name], 15, 60
+    tasks, offsets = ["plane1", "plane2"][: len(planes)], offsets_of([words] * sentences)
+    scores = random_scores(np.random.default_rng(9), words * sentences, planes, depths=False)
+    boiled = LabelScores.of(scores, tasks, np.array([True, False]), mass=2.0)
+    columns, outcome = Search.over(planes, Beam(nodes=2000)).best_labels(boiled, offsets)
+    assert outcome.acyclic > 0 or name == "closers first"  # whose labels make no cycles
+    chosen = np.stack(columns, axis=1).reshape(sentences, words, len(planes))
+    good = 0
+    for sentence in chosen.tolist():
+        found = follow(tuple(tuple(planes[p][label] for p, label in enumerate(pair)) for pair in sentence))
+        good += found is not None and found[0].count(0) == 1 and not any(loops(found[0], w + 1) for w in range(words))
+    assert good == sentences - outcome.lost
+    assert outcome.lost < sentences / 10
+
+
+def test_a_narrow_beam_is_widened_before_the_search_gives_up() -> None:
+    rng = np.random.default_rng(4)
+    planes, words, sentences = LABEL_SETS["two planes"], 12, 60
+    scores = random_scores(rng, words * sentences, planes, depths=False)
+    boiled = LabelScores.of(scores, ["plane1", "plane2"], np.array([True, False]))
+    offsets = offsets_of([words] * sentences)
+    narrow = Search.over(planes, Beam(states=2, wider=50)).best_labels(boiled, offsets)[1]
+    only_narrow = Search.over(planes, Beam(states=2, wider=1)).best_labels(boiled, offsets)[1]
+    assert narrow.sentences == only_narrow.sentences == sentences
+    assert narrow.widened > 0
+    assert narrow.lost < only_narrow.lost
+
+
+def test_no_label_that_fits() -> None:
+    """Words that all open and never close: the labels stay as they are, for greedy decoding."""
+    names = (("/", "<"),)
+    scores = {"plane1": np.zeros((3, 2), np.float32), "deprel": np.zeros((3, 2), np.float32)}
+    boiled = LabelScores.of(scores, ["plane1"], np.array([True, False]))
+    columns, outcome = Search.over(names).best_labels(boiled, offsets_of([3]))
+    assert outcome == Outcome(lost=1, widened=1)
+    assert columns[0].tolist() == [0, 0, 0]
+
+
+def test_sentences_of_no_words_and_no_sentences() -> None:
+    names = LABEL_SETS["two planes"]
+    scores = random_scores(np.random.default_rng(0), 0, names, depths=True)
+    boiled = LabelScores.of(scores, ["plane1", "plane2"], np.array([True, False]))
+    assert Search.over(names).best_labels(boiled, offsets_of([0]))[1].sentences == 1
+    assert Search.over(names).best_labels(boiled, offsets_of([]))[1].sentences == 0
+
+
+def test_what_labels_need_depends_on_the_order_of_their_brackets() -> None:
+    labels = describe_labels([("<\\", "\\<", "\\<\\", "/>", ">/", "<<", "_")])
+    assert labels.needs.tolist()[:6] == [0, 1, 1, 0, 1 << 15, 0]
+    assert labels.changes.tolist()[:5] == [0, 0, -1, 0, 0]
+    assert labels.kinds.tolist()[5] == 8  # two heads for one word
