@@ -65,7 +65,7 @@ class TestWholeTraining:
     def test_the_folder_is_complete(self, folder):
         names = {path.name for path in folder.path.iterdir()}
         wanted = {"config.toml", "vocab.json", "model.safetensors", "model.onnx", "tokenizer.udpipe", "README.md"}
-        assert names == wanted | {"log.jsonl", "curves.png"}
+        assert names == wanted | {"relations.onnx", "log.jsonl", "curves.png"}
 
     def test_files_are_readable_as_usual(self, folder):
         assert all(path.stat().st_mode & 0o444 == 0o444 for path in folder.path.iterdir())
@@ -103,7 +103,7 @@ class TestWholeTraining:
 
 
 class TestResuming:
-    config = small(epochs=6, evaluations=6)
+    config = Config.from_dict({"network": {"attention": True, "dropout": 0.2}}, small(epochs=6, evaluations=6))
 
     def train(self, path, **options):
         folder = ModelFolder(path)
@@ -237,9 +237,28 @@ class TestLoading:
         copy = ModelFolder(tmp_path)
         for path in folder.path.iterdir():
             (tmp_path / path.name).write_bytes(path.read_bytes())
-        copy.config.write_text(copy.config.read_text().replace("format = 1", "format = 99"))
-        with pytest.raises(FormatError, match="expected model format 1, found 99"):
+        copy.config.write_text(copy.config.read_text().replace("format = 2", "format = 99"))
+        with pytest.raises(FormatError, match="expected model format 2 or older, found 99"):
             biplanar.load(tmp_path)
+
+    @pytest.mark.parametrize("runtime", ["onnx", "torch"])
+    def test_a_folder_of_format_1_has_no_later_parts(self, tmp_path, runtime):
+        without = {"network": {"depths": False, "relation_hidden": 0}}
+        folder = ModelFolder(tmp_path)
+        list(train_model(DATA, Config.from_dict(without, small(epochs=1)), folder, device="cpu"))
+        assert not folder.relations.exists()
+        later = ("attention", "depths", "relation_hidden", "treebank_dim")
+        lines = folder.config.read_text().replace("format = 2", "format = 1").splitlines()
+        folder.config.write_text("\n".join(line for line in lines if not line.startswith(later)))
+        vocabulary = json.loads(folder.vocabulary.read_text())
+        del vocabulary["treebanks"]
+        folder.vocabulary.write_text(json.dumps(vocabulary))
+        if runtime == "torch":
+            folder.onnx.unlink()
+        config, _ = folder.read_settings()
+        assert not config.network.depths
+        assert config.network.relation_hidden == 0
+        assert len(biplanar.load(tmp_path)([["The", "cat", "sleeps"]])[0].tree.roots) == 1
 
     @pytest.mark.parametrize(
         "name", ["config.toml", "vocab.json", "model.onnx", "model.safetensors", "tokenizer.udpipe"]
@@ -282,8 +301,29 @@ class TestOtherWays:
         list(train_model(data, small(epochs=1), folder, device="cpu"))
         assert folder.card.read_text().count("tiny.conllu") == 2
 
+    def test_several_files_as_treebanks_of_their_own(self, tmp_path):
+        folder = ModelFolder(tmp_path)
+        config = Config.from_dict({"network": {"treebank_dim": 4}}, small(epochs=2))
+        list(train_model(Data([TINY_TREEBANK] * 3, TINY_TREEBANK), config, folder, device="cpu"))
+        assert weights(folder)["treebank_embedding.weight"].shape == (3, 4)
+        assert folder.read_settings()[1].treebanks == 3
+        words = [["The", "cat", "sleeps", "."]]
+        onnx = biplanar.load(folder.path)(words)
+        folder.onnx.unlink()
+        assert biplanar.load(folder.path)(words).to_conllu() == onnx.to_conllu()
+
+    def test_attention_from_start_to_end(self, tmp_path):
+        folder = ModelFolder(tmp_path)
+        config = Config.from_dict({"network": {"attention": True}}, small(epochs=40, evaluations=4))
+        records = list(train_model(DATA, config, folder, device="cpu"))
+        assert records[-1].las > 95
+        gold = list(biplanar.read_conllu(TINY_TREEBANK))
+        onnx = [sentence.raw for sentence in biplanar.load(folder.path).pipe(gold)]
+        folder.onnx.unlink()
+        assert [sentence.raw for sentence in biplanar.load(folder.path).pipe(gold)] == onnx
+
     def test_all_auxiliary_losses_and_early_stopping(self, tmp_path):
-        config = small(epochs=30, evaluations=30, patience=2, learning_rate=0.0)
+        config = small(epochs=30, evaluations=30, patience=2, learning_rate=1e-12)
         config = Config.from_dict({"auxiliary": {"upos": 1.0, "feats": 1.0}}, config)
         records = list(train_model(DATA, config, ModelFolder(tmp_path), device="cpu"))
         assert len(records) == 3  # nothing is learned at this rate: the first is the best, and two more are enough

@@ -9,11 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from biplanar.errors import FileError, FormatError
-from biplanar.tagger.config import Config
+from biplanar.tagger.config import Config, Network
 from biplanar.tagger.features import Vocabulary
 from biplanar.text import writing
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+
+# What settings are where a folder says nothing of them: models of format 1 have no parts that came later.
+DEFAULTS = {
+    1: Config(network=Network(attention=False, depths=False, relation_hidden=0, treebank_dim=0)),
+    FORMAT_VERSION: Config(),
+}
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,11 @@ class ModelFolder:
     def onnx(self) -> Path:
         """The network for ONNX Runtime."""
         return self.path / "model.onnx"
+
+    @property
+    def relations(self) -> Path:
+        """The part of the network that names relations once heads are found, for ONNX Runtime; not all have it."""
+        return self.path / "relations.onnx"
 
     @property
     def segmenter(self) -> Path:
@@ -80,14 +91,15 @@ class ModelFolder:
             raise FileError(f"{self.path}: expected a model folder with a config.toml, found none")
         values = self._parse(self.config, tomllib.loads, tomllib.TOMLDecodeError)
         version = values.pop("format", None)
-        if version != FORMAT_VERSION:
-            raise FormatError(str(self.config), 1, f"expected model format {FORMAT_VERSION}, found {version}")
+        if version not in tuple(DEFAULTS):
+            message = f"expected model format {FORMAT_VERSION} or older, found {version}"
+            raise FormatError(str(self.config), 1, message)
         names = self._parse(self.vocabulary, json.loads, json.JSONDecodeError)
         for section in Config().to_dict():
             if section not in values:
                 raise FileError(f"{self.config}: truncated or corrupt (it has no {section!r})")
         try:
-            return Config.from_dict(values), Vocabulary.from_dict(names)
+            return Config.from_dict(values, DEFAULTS[version]), Vocabulary.from_dict(names)
         except (KeyError, TypeError, AttributeError) as error:
             raise FileError(f"{self.vocabulary}: expected forms, chars and tasks, found others") from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from biplanar.segmentation import train_segmenter
 from biplanar.tagger.checkpoint import load_checkpoint, load_weights, save_checkpoint, save_weights
 from biplanar.tagger.config import Config
 from biplanar.tagger.export import export_onnx
+from biplanar.tagger.predict import DEFAULT_DECODER
 from biplanar.tagger.training import Record, Trainer, choose_device
 from biplanar.tagger.vectors import read_vectors
 from biplanar.text import writing
@@ -38,10 +39,12 @@ def train_model(
     data: Data, config: Config, folder: ModelFolder, *, seed: int = 1, device: str = "auto", resume: bool = False
 ) -> Iterator[Record]:
     """Train, yielding a record for each look at the dev file; when the records end, the model folder is complete."""
-    train = [sentence for path in data.train for sentence in read_conllu(path)]
+    files = [list(read_conllu(path)) for path in data.train]
+    train, treebanks = [sentence for file in files for sentence in file], _numbers(map(len, files))
     dev = list(read_conllu(data.dev))
     config, vectors = _with_vectors(config)
-    trainer = Trainer(config, train, dev, seed=seed, device=choose_device(device), vectors=vectors)
+    where = choose_device(device)
+    trainer = Trainer(config, train, dev, seed=seed, device=where, vectors=vectors, treebanks=treebanks)
     _prepare(folder, trainer, resume)
     for record in trainer.run():
         if record.best:
@@ -50,6 +53,11 @@ def train_model(
         save_checkpoint(trainer, folder.checkpoint)
         yield record
     _finish(folder, trainer, train, dev, data)
+
+
+def _numbers(sizes: Iterable[int]) -> list[int]:
+    """For each sentence of some files, end to end, the number of its file."""
+    return [number for number, size in enumerate(sizes) for _ in range(size)]
 
 
 def _with_vectors(config: Config) -> tuple[Config, Any]:
@@ -111,7 +119,7 @@ def _finish(folder: ModelFolder, trainer: Trainer, train: list[Sentence], dev: l
     folder.checkpoint.unlink(missing_ok=True)
 
 
-def score(parser: Parser, gold: list[Sentence], *, decoder: str = "greedy") -> dict[str, dict[str, float]]:
+def score(parser: Parser, gold: list[Sentence], *, decoder: str = DEFAULT_DECODER) -> dict[str, dict[str, float]]:
     """Scores in percent by the CoNLL 2018 metric and others, with gold words and, with a tokenizer, from raw text."""
     sources: dict[str, list[Sentence]] = {"gold words": gold}
     if parser.folder.segmenter.exists():

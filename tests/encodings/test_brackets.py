@@ -113,6 +113,72 @@ class TestByHand:
         ]
 
 
+class TestDepths:
+    def depths(self, heads: tuple[int, ...], name: str) -> dict[str, list[str]]:
+        encoding, forest = ENCODINGS[name], Forest.from_trees([tree_of(heads)])
+        columns = encoding.depths(encoding.encode(forest), forest.offsets)
+        return {task: column.labels() for task, column in columns.items()}
+
+    def test_figure_1(self):
+        # In the first plane `_ ///> > _ > _`, in the second `_ _ / > _ _`.
+        assert self.depths(FIGURE_1, "2p-greedy") == {
+            "depth.plane1.left": list("000000"),
+            "depth.plane1.right": list("021100"),
+            "depth.plane2.left": list("000000"),
+            "depth.plane2.right": list("001000"),
+        }
+
+    def test_all_four_brackets(self):
+        # `_ < </\\> /\\ >`
+        assert self.depths((3, 4, 2, 0, 3), "1p-brackets") == {
+            "depth.plane1.left": list("01100"),
+            "depth.plane1.right": list("00010"),
+        }
+
+    def test_the_deepest_label_stands_for_all_deeper_ones(self):
+        assert self.depths((0, *[1] * 15), "1p-brackets")["depth.plane1.right"] == [
+            *("0", "12", "12", "12"),
+            *(str(depth) for depth in range(11, -1, -1)),
+        ]
+        assert self.depths((*[15] * 14, 0), "1p-brackets")["depth.plane1.left"] == [
+            *(str(depth) for depth in range(13)),
+            *("12", "0"),
+        ]
+
+    def test_a_label_is_numbered_by_its_depth(self):
+        encoding, forest = ENCODINGS["2p-full"], Forest.from_trees([tree_of(FIGURE_1)])
+        for column in encoding.depths(encoding.encode(forest), forest.offsets).values():
+            assert column.names == tuple(str(depth) for depth in range(13))
+
+    def test_each_sentence_begins_with_empty_stacks(self):
+        open_end = Column.of(["_", "//", "<", "_", "/"])
+        columns = ENCODINGS["1p-brackets"].depths([open_end], offsets_of([3, 2]))
+        assert columns["depth.plane1.right"].ids.tolist() == [0, 2, 2, 0, 1]
+        assert columns["depth.plane1.left"].ids.tolist() == [0, 0, 1, 0, 0]
+
+    @every_encoding
+    def test_every_small_tree_ends_with_empty_stacks(self, name):
+        encoding, forest = ENCODINGS[name], Forest.from_trees(small_trees())
+        for column in encoding.depths(encoding.encode(forest), forest.offsets).values():
+            assert (column.ids[forest.offsets[1:] - 1] == 0).all()
+
+    @every_encoding
+    @given(heads=any_heads(40))
+    def test_they_are_the_depths_of_stacks(self, heads, name):
+        found = self.depths(heads, name)
+        for plane, labels in zip(ENCODINGS[name].tasks, zip(*labels_of(heads, name), strict=True), strict=True):
+            left, right = [], []  # the stacks
+            for word, label in enumerate(labels):
+                for sign in label:
+                    match sign:
+                        case "<" | "/":
+                            (left if sign == "<" else right).append(sign)
+                        case "\\" | ">":
+                            (left if sign == "\\" else right).pop()
+                assert found[f"depth.{plane}.left"][word] == str(min(len(left), 12))
+                assert found[f"depth.{plane}.right"][word] == str(min(len(right), 12))
+
+
 class TestRoundTrip:
     """What got a plane comes back; what got none asserts nothing."""
 

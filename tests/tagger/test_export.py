@@ -19,7 +19,7 @@ from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.config import Network
 from biplanar.tagger.export import SPELLING_GROUPS, export_onnx
 from biplanar.tagger.features import Batch, Corpus, Vocabulary
-from biplanar.tagger.network import Tagger, TensorBatch
+from biplanar.tagger.network import Tagger, TensorBatch, TorchTagger
 from biplanar.tagger.runtime import FORMAT_KEY, OnnxTagger
 
 SENTENCES = [
@@ -33,13 +33,26 @@ SENTENCES = [
     ["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "and", "runs", "on", ","] * 4,
     [""],
 ]
-TASKS = {"plane1": tuple("0123456789A"), "plane2": tuple("012"), "deprel": tuple("01234567")}
+TASKS = {
+    "plane1": tuple("0123456789A"),
+    "plane2": tuple("012"),
+    "deprel": tuple("01234567"),
+    "depth.plane1.left": tuple("01234"),
+}
 VOCABULARY = Vocabulary.of(SENTENCES, TASKS, min_form_count=1, min_char_count=1)
 
 CONFIGS = {
     "one layer": Network(word_dim=7, char_dim=5, char_hidden=3, hidden=9, layers=1),
     "two layers": Network(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=2),
-    "three layers": Network(word_dim=1, char_dim=1, char_hidden=1, hidden=64, layers=3),
+    "three layers": Network(word_dim=1, char_dim=1, char_hidden=1, hidden=64, layers=3, relation_hidden=0),
+    "attention": Network(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, attention=True),
+    "attention, plain outputs": Network(
+        word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, output_hidden=0, attention=True, relation_hidden=0
+    ),
+    "treebanks": Network(word_dim=7, char_dim=5, char_hidden=3, hidden=32, layers=2, treebank_dim=6),
+    "all there is": Network(
+        word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=2, attention=True, relation_hidden=11, treebank_dim=6
+    ),
 }
 every_config = pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 both_kinds = pytest.mark.parametrize("int8", [False, True], ids=["float32", "int8"])
@@ -50,10 +63,11 @@ ScoreTables = Mapping[str, NDArray[np.float32]]
 def random_network(config: Network) -> Tagger:
     """A network whose scores differ clearly, as those of a trained one do."""
     torch.manual_seed(7)
-    network = Tagger(config, len(VOCABULARY.forms), len(VOCABULARY.chars), {t: len(n) for t, n in TASKS.items()})
+    sizes = {task: len(names) for task, names in TASKS.items()}
+    network = Tagger(config, len(VOCABULARY.forms), len(VOCABULARY.chars), sizes, arc_dim=12, treebanks=3)
     with torch.no_grad():
         for name, parameter in network.named_parameters():
-            if "bias" in name:
+            if not parameter.any() or "bias" in name:
                 parameter.add_(torch.randn_like(parameter) * 0.3)
             elif "embedding" in name or "outputs" in name:
                 parameter.mul_(5)
@@ -85,7 +99,7 @@ def assert_same(found: ScoreTables, expected: ScoreTables) -> None:
 
 def agreement(one: ScoreTables, other: ScoreTables) -> float:
     """The share of labels that are the same."""
-    return float(np.mean(np.concatenate([one[task].argmax(axis=1) == other[task].argmax(axis=1) for task in one])))
+    return float(np.mean(np.concatenate([one[task].argmax(axis=1) == other[task].argmax(axis=1) for task in TASKS])))
 
 
 @every_config
@@ -130,12 +144,13 @@ def test_batches_of_one_word(length: int, int8: bool, tmp_path: Path) -> None:
 
 
 @both_kinds
-def test_batching_changes_nothing(int8: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["two layers", "attention", "all there is"])
+def test_batching_changes_nothing(name: str, int8: bool, tmp_path: Path) -> None:
     """But for int8, where the range of a whole batch decides how finely each of its values is rounded."""
-    tagger = exported(random_network(CONFIGS["two layers"]), tmp_path, int8=int8)
+    tagger = exported(random_network(CONFIGS[name]), tmp_path, int8=int8)
     together = tagger.score(batch_of(SENTENCES))
     alone = [tagger.score(batch_of([sentence])) for sentence in SENTENCES]
-    joined = {task: np.concatenate([scores[task] for scores in alone]) for task in TASKS}
+    joined = {task: np.concatenate([scores[task] for scores in alone]) for task in together}
     if int8:
         assert agreement(together, joined) > 0.95
     else:
@@ -152,8 +167,88 @@ def test_int8_is_close(config: Network, tmp_path: Path) -> None:
     assert agreement(found, expected) > 0.95
 
 
+@every_config
+def test_compact_is_closer(config: Network, tmp_path: Path) -> None:
+    network = random_network(config)
+    batch = batch_of(SENTENCES)
+    export_onnx(network, tmp_path / "model.onnx", compact=True)
+    found, expected = OnnxTagger(tmp_path / "model.onnx").score(batch), torch_scores(network, batch)
+    for task, table in expected.items():
+        assert np.abs(found[task] - table).mean() < 0.02 * table.std()
+    assert agreement(found, expected) > 0.97
+
+
+class TestRelations:
+    """What relates words to their heads is in a file of its own."""
+
+    @pytest.fixture
+    def network(self) -> Tagger:
+        return random_network(CONFIGS["all there is"])
+
+    def tables(self, words: int) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
+        rng = np.random.default_rng(3)
+        dependents, heads = rng.normal(size=(2, words, 11)).astype(np.float32)
+        return dependents, heads, rng.integers(0, words + 1, words)
+
+    @pytest.mark.parametrize("words", [0, 1, 2, 100])
+    def test_scores_are_those_of_pytorch(self, network: Tagger, words: int, tmp_path: Path) -> None:
+        found = exported(network, tmp_path).relate(*self.tables(words))
+        expected = TorchTagger(network, torch.device("cpu")).relate(*self.tables(words))
+        assert found.shape == expected.shape == (words, len(TASKS["deprel"]))
+        assert found.dtype == expected.dtype == np.float32
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+
+    @pytest.mark.parametrize("how", ["int8", "compact"])
+    def test_half_precision_is_close(self, network: Tagger, how: str, tmp_path: Path) -> None:
+        export_onnx(network, tmp_path / "model.onnx", **{how: True})
+        found = OnnxTagger(tmp_path / "model.onnx").relate(*self.tables(100))
+        expected = TorchTagger(network, torch.device("cpu")).relate(*self.tables(100))
+        assert 0 < np.abs(found - expected).max() < 0.01
+
+    def test_the_root_is_governor_0(self, network: Tagger, tmp_path: Path) -> None:
+        assert network.relations is not None
+        dependents, heads, _ = self.tables(2)
+        root = network.relations.root.detach().numpy()[None]
+        tagger = exported(network, tmp_path)
+        by_number = tagger.relate(dependents, heads, np.array([0, 1]))
+        by_hand = tagger.relate(dependents, np.concatenate([root, heads[:1]]), np.array([1, 2]))
+        np.testing.assert_allclose(by_number, by_hand, atol=1e-6)
+
+    def test_a_network_without(self, tmp_path: Path) -> None:
+        network = random_network(CONFIGS["three layers"])
+        tagger = exported(network, tmp_path)
+        assert [path.name for path in tmp_path.iterdir()] == ["model.onnx"]
+        for scorer in (tagger, TorchTagger(network, torch.device("cpu"))):
+            assert not [name for name in scorer.score(batch_of(SENTENCES)) if name.startswith("relation")]
+            with pytest.raises(BiplanarError, match="no relations given the head"):
+                scorer.relate(*self.tables(1))
+
+    def test_a_missing_file(self, network: Tagger, tmp_path: Path) -> None:
+        exported(network, tmp_path)
+        (tmp_path / "relations.onnx").unlink()
+        with pytest.raises(FileError, match=r"relations\.onnx: No such file"):
+            OnnxTagger(tmp_path / "model.onnx")
+
+    def test_a_file_of_another_network(self, network: Tagger, tmp_path: Path) -> None:
+        exported(network, tmp_path)
+        (tmp_path / "relations.onnx").rename(tmp_path / "aside")
+        with torch.no_grad():
+            network.relations.output.bias.add_(1)
+        exported(network, tmp_path)
+        (tmp_path / "aside").rename(tmp_path / "relations.onnx")
+        with pytest.raises(FileError, match=r"relations\.onnx: expected the relations of model\.onnx"):
+            OnnxTagger(tmp_path / "model.onnx")
+
+    def test_a_truncated_file(self, network: Tagger, tmp_path: Path) -> None:
+        exported(network, tmp_path)
+        path = tmp_path / "relations.onnx"
+        path.write_bytes(path.read_bytes()[:100])
+        with pytest.raises(FileError, match=r"relations\.onnx: (truncated or corrupt|expected a Biplanar network)"):
+            OnnxTagger(tmp_path / "model.onnx")
+
+
 def test_int8_is_small(tmp_path: Path) -> None:
-    network = random_network(Network(word_dim=50, char_dim=32, char_hidden=64, hidden=200, layers=2))
+    network = random_network(Network(word_dim=50, char_dim=32, char_hidden=64, hidden=200, layers=2, relation_hidden=0))
     export_onnx(network, tmp_path / "full.onnx")
     export_onnx(network, tmp_path / "small.onnx", int8=True)
     kinds = {"embedding": 0, "weight": 0, "bias": 0}
@@ -167,11 +262,14 @@ def test_int8_is_small(tmp_path: Path) -> None:
 
 
 @both_kinds
-def test_the_graph_is_valid_onnx(int8: bool, tmp_path: Path) -> None:
-    export_onnx(random_network(CONFIGS["two layers"]), tmp_path / "model.onnx", int8=int8)
+@every_config
+def test_the_graph_is_valid_onnx(config: Network, int8: bool, tmp_path: Path) -> None:
+    export_onnx(random_network(config), tmp_path / "model.onnx", int8=int8)
     model = onnx.load(tmp_path / "model.onnx")
     onnx.checker.check_model(model, full_check=True)
     assert {domain.domain for domain in model.opset_import} == ({"", "com.microsoft"} if int8 else {""})
+    if config.relation_hidden:
+        onnx.checker.check_model(onnx.load(tmp_path / "relations.onnx"), full_check=True)
 
 
 def test_the_same_network_gives_the_same_file(tmp_path: Path) -> None:
@@ -270,6 +368,9 @@ def test_no_words_have_no_scores(int8: bool, tmp_path: Path) -> None:
         "plane1": (0, 11),
         "plane2": (0, 3),
         "deprel": (0, 8),
+        "depth.plane1.left": (0, 5),
+        "relation.dependent": (0, 200),
+        "relation.head": (0, 200),
     }
 
 

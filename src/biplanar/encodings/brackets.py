@@ -22,6 +22,10 @@ from biplanar.tree import Int32s, Int64s
 EMPTY = "_"
 SYMBOLS = "</\\>"
 
+# Tasks that say how deep a stack is after each word: the deepest label stands for all that is deeper.
+DEPTH_TASK = "depth."
+DEEPEST = 12
+
 # A label as one number: how often each bracket stands in each of its places, with `COUNT_BITS` bits for repeated ones.
 COUNT_BITS = 20
 LONGEST = (1 << COUNT_BITS) - 1
@@ -57,9 +61,24 @@ class Brackets:
 
     def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
         """Match brackets on a stack for each direction and plane; a later arc of a word replaces an earlier one."""
-        symbols, starts, first_label = _symbols([column.names for column in columns])
+        symbols, starts, first_label = label_symbols([column.names for column in columns])
         ids = np.stack([column.ids for column in columns])
         return np.asarray(_match(ids, offsets, symbols, starts, first_label))
+
+    def depths(self, columns: Sequence[Column], offsets: Int64s) -> dict[str, Column]:
+        r"""How deep each stack is after each word, by tasks named `depth.plane1.left` and so on.
+
+        `<` and `\` have the left stack, `/` and `>` the right one. The labels must be balanced, as those of trees are.
+        """
+        names = tuple(str(depth) for depth in range(DEEPEST + 1))
+        result = {}
+        for task, column in zip(self.tasks, columns, strict=True):
+            for side, opener, closer in (("left", "<", "\\"), ("right", "/", ">")):
+                changes = [name.count(opener) - name.count(closer) for name in column.names]
+                depths = _running_sums(np.array([*changes, 0])[column.ids], offsets)  # 0: of labels without a name
+                ids = depths.clip(0, DEEPEST).astype(np.int32)
+                result[f"{DEPTH_TASK}{task}.{side}"] = Column(ids, names)
+        return result
 
     def _check(self, forest: Forest) -> None:
         roots = forest.roots()
@@ -69,6 +88,12 @@ class Brackets:
             raise TreeError(message, sentence)
         if np.diff(forest.offsets).max(initial=0) > LONGEST:
             raise LabelError(f"{self.name} takes sentences of up to {LONGEST} words")
+
+
+def _running_sums(values: Int64s, offsets: Int64s) -> Int64s:
+    """Sums from the start of each sentence up to each word, that word included."""
+    sums = np.concatenate([[0], np.cumsum(values)])
+    return np.asarray(sums[1:] - np.repeat(sums[offsets[:-1]], np.diff(offsets)))
 
 
 def _plane_labels(forest: Forest, planes: Planes, plane: int, early: bool) -> Column:
@@ -131,7 +156,7 @@ def _number(codes: Int64s) -> tuple[Int32s, Int64s]:
     return ids, distinct[:count].copy()
 
 
-def _symbols(names_by_task: list[tuple[str, ...]]) -> tuple[NDArray[np.uint8], Int64s, Int64s]:
+def label_symbols(names_by_task: list[tuple[str, ...]]) -> tuple[NDArray[np.uint8], Int64s, Int64s]:
     """All labels' brackets end to end, where each label starts, and the first label of each task.
 
     What is no bracket is passed over, so that any text is a label.

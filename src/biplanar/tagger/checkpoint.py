@@ -78,8 +78,9 @@ def load_checkpoint(trainer: Trainer, path: Path) -> None:
 def fingerprint(trainer: Trainer) -> str:
     """What must be equal for a checkpoint to fit: the configuration, the seed, and the training data."""
     digest = hashlib.sha256(json.dumps([trainer.config.to_dict(), trainer.seed, trainer.vocabulary.to_dict()]).encode())
-    for array in (trainer.train_examples.forest.heads, trainer.train_examples.forest.offsets, trainer.dev.heads):
-        digest.update(array.tobytes())
+    forest, treebanks = trainer.train_examples.forest, trainer.train_examples.corpus.treebanks
+    for array in (forest.heads, forest.offsets, trainer.dev.heads, treebanks):
+        digest.update(b"" if array is None else array.tobytes())
     return digest.hexdigest()
 
 

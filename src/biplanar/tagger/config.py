@@ -27,6 +27,10 @@ class Network:
     output_hidden: int = 400  # width of a layer before each task's labels; 0: none
     dropout: float = 0.5  # the same mask for all words of a sentence
     word_dropout: float = 0.2  # words that the network sees by their characters only
+    attention: bool = False  # the biaffine arc scores, detached, as further features; kept to parse with
+    depths: bool = True  # bracket encodings: how deep each stack is after each word, as further tasks
+    relation_hidden: int = 200  # width of a layer before the relation given word and head; 0: none
+    treebank_dim: int = 0  # a vector for each training file, for every word of its sentences; 0: none
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Auxiliary:
     relations: float = 3.0  # biaffine scores of relations, given the head
     upos: float = 0.0
     feats: float = 0.0
+    depths: float = 0.3  # of the network's stack depths
     arc_dim: int = 400
     relation_dim: int = 100
 
@@ -47,11 +52,11 @@ class Training:
 
     epochs: int = 0  # 0: chosen by the size of the treebank, so that small ones get enough updates
     batch_words: int = 800
-    learning_rate: float = 0.003
+    learning_rate: float = 0.0  # 0: chosen by the size of the treebank, lower for large ones
     warmup: float = 0.05  # share of the updates
     clip: float = 5.0
     label_smoothing: float = 0.0
-    evaluations: int = 40  # on the dev file, over the whole training
+    evaluations: int = 20  # on the dev file, over the whole training
     patience: int = 0  # evaluations without progress before training stops early; 0: never
     segmenter_epochs: int = 4  # of UDPipe's tokenizer; 0: the model gets none, and takes words only
     amp: bool = True  # half precision where the device gains from it
@@ -103,7 +108,9 @@ CONFIGS = {
     # The network of the paper: two BiLSTMs, plain dropout on words only, no auxiliary losses.
     "paper": Config(
         encoding="2p-greedy",
-        network=Network(layers=2, output_hidden=0, dropout=0.33, word_dropout=0.0),
+        network=Network(
+            layers=2, output_hidden=0, dropout=0.33, word_dropout=0.0, attention=False, depths=False, relation_hidden=0
+        ),
         auxiliary=Auxiliary(arcs=0.0, relations=0.0),
     ),
     "accurate": Config(),

@@ -26,6 +26,7 @@ class Vocabulary:
     forms: tuple[str, ...]
     chars: tuple[str, ...]
     tasks: Mapping[str, tuple[str, ...]]
+    treebanks: int = 1  # with vectors of their own, where the network has such
 
     @classmethod
     def of(
@@ -33,6 +34,7 @@ class Vocabulary:
         sentences: Iterable[Sequence[str]],
         tasks: Mapping[str, tuple[str, ...]],
         *,
+        treebanks: int = 1,
         min_form_count: int = 2,
         min_char_count: int = 2,
         more_forms: Iterable[str] = (),
@@ -47,7 +49,8 @@ class Vocabulary:
                 chars[char] += count
         kept = dict.fromkeys(form for form, count in sorted(lowered.items()) if count >= min_form_count)
         kept |= dict.fromkeys(more_forms)
-        return cls(tuple(kept), tuple(sorted(c for c, n in chars.items() if n >= min_char_count)), dict(tasks))
+        kept_chars = tuple(sorted(char for char, count in chars.items() if count >= min_char_count))
+        return cls(tuple(kept), kept_chars, dict(tasks), treebanks)
 
     @cached_property
     def form_ids(self) -> dict[str, int]:
@@ -67,13 +70,18 @@ class Vocabulary:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
-        return {"forms": self.forms, "chars": self.chars, "tasks": dict(self.tasks)}
+        return {
+            "forms": self.forms,
+            "chars": self.chars,
+            "tasks": dict(self.tasks),
+            "treebanks": self.treebanks,
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Vocabulary:
         """From plain values."""
         tasks = {task: tuple(labels) for task, labels in values["tasks"].items()}
-        return cls(tuple(values["forms"]), tuple(values["chars"]), tasks)
+        return cls(tuple(values["forms"]), tuple(values["chars"]), tasks, int(values.get("treebanks", 1)))
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,7 @@ class Batch:
     spelling_lengths: Int64s  # (forms,)
     words: Int64s  # (sentences, words), numbers into forms
     lengths: Int64s  # (sentences,)
+    treebanks: Int64s | None = None  # (sentences,); None: all are of the first
 
     @cached_property
     def mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -100,9 +109,10 @@ class Corpus:
     chars: Int64s
     spelling_lengths: Int64s
     sentences: list[Int64s]
+    treebanks: Int64s | None = None  # of the sentences; None: all are of the first
 
     @classmethod
-    def of(cls, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> Corpus:
+    def of(cls, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary, treebanks: Int64s | None = None) -> Corpus:
         """Look up every form of the sentences."""
         numbers: dict[str, int] = {}
         rows = [[numbers.setdefault(form, len(numbers)) for form in sentence] for sentence in sentences]
@@ -112,7 +122,8 @@ class Corpus:
         for number, spelling in enumerate(spellings):
             chars[number, : len(spelling)] = spelling
         ids = [vocabulary.form_ids.get(form.lower(), UNKNOWN) for form in numbers]
-        return cls(np.array(ids, dtype=np.int64), chars, lengths, [np.array(row, dtype=np.int64) for row in rows])
+        words = [np.array(row, dtype=np.int64) for row in rows]
+        return cls(np.array(ids, dtype=np.int64), chars, lengths, words, treebanks)
 
     @cached_property
     def lengths(self) -> Int64s:
@@ -128,7 +139,8 @@ class Corpus:
         words[np.arange(words.shape[1]) < lengths[:, None]] = places
         spelling_lengths = self.spelling_lengths[used]
         chars = self.chars[used, : int(spelling_lengths.max())]
-        return Batch(self.forms[used], chars, spelling_lengths, words, lengths)
+        treebanks = None if self.treebanks is None else self.treebanks[np.asarray(chosen)]
+        return Batch(self.forms[used], chars, spelling_lengths, words, lengths, treebanks)
 
 
 def batches_by_words(lengths: Int64s, most_words: int, order: Int64s) -> list[Int64s]:

@@ -2,43 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from biplanar.encodings.brackets import DEPTH_TASK
+from biplanar.errors import BiplanarError
 from biplanar.tagger.config import Auxiliary, Network
 from biplanar.tagger.features import PAD, RESERVED, UNKNOWN, Batch
+from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Floats
+from biplanar.tree import Int64s
+
+# What attention adds to each word: two contexts, and five numbers of its own and of the word before.
+CONTEXT = 200
+COUNTS = 5
+ATTENTION = 2 * (CONTEXT + COUNTS)
+
+NEVER = -1e4  # the score of what cannot be; in half precision, too
 
 
 class Tagger(nn.Module):
     """Scores for the labels of every task, word by word."""
 
-    def __init__(self, config: Network, forms: int, chars: int, labels: Mapping[str, int]) -> None:
+    def __init__(
+        self,
+        config: Network,
+        forms: int,
+        chars: int,
+        labels: Mapping[str, int],
+        *,
+        arc_dim: int = 400,
+        treebanks: int = 1,
+    ) -> None:
         super().__init__()
+        self.tasks = tuple(labels)
         self.word_dropout = config.word_dropout
         self.word_embedding = nn.Embedding(forms + RESERVED, config.word_dim, padding_idx=PAD)
         self.char_embedding = nn.Embedding(chars + RESERVED, config.char_dim, padding_idx=PAD)
         self.char_lstm = nn.LSTM(config.char_dim, config.char_hidden, batch_first=True, bidirectional=True)
-        width = config.word_dim + 2 * config.char_hidden
+        self.treebank_embedding = nn.Embedding(treebanks, config.treebank_dim) if config.treebank_dim else None
+        width = config.word_dim + 2 * config.char_hidden + config.treebank_dim
         sizes = [width] + [2 * config.hidden] * (config.layers - 1)
         self.layers = nn.ModuleList(
             nn.LSTM(size, config.hidden, batch_first=True, bidirectional=True) for size in sizes
         )
         self.dropout = SharedDropout(config.dropout)
         self.width = 2 * config.hidden
-        self.outputs = nn.ModuleDict({task: self._output(config, size) for task, size in labels.items()})
+        self.arcs = BiaffineArcs(self.width, arc_dim, config.dropout) if config.attention else None
+        self.attention = Attention(self.width, config.dropout) if config.attention else None
+        features = self.width + (ATTENTION if config.attention else 0)
+        self.outputs = nn.ModuleDict(
+            {_module_name(task): _output(config, task, features, size) for task, size in labels.items()}
+        )
+        self.relations = (
+            Relations(self.width, config.relation_hidden, labels["deprel"], config.dropout)
+            if config.relation_hidden
+            else None
+        )
         self._initialise()
-
-    def _output(self, config: Network, labels: int) -> nn.Module:
-        if not config.output_hidden:
-            return nn.Linear(self.width, labels)
-        inner, outer = nn.Linear(self.width, config.output_hidden), nn.Linear(config.output_hidden, labels)
-        return nn.Sequential(inner, nn.LeakyReLU(0.1), nn.Dropout(config.dropout / 2), outer)
 
     def _initialise(self) -> None:
         for module in self.modules():
@@ -55,17 +80,32 @@ class Tagger(nn.Module):
                             nn.init.ones_(parameter.chunk(4)[1])
 
     def forward(self, batch: TensorBatch) -> dict[str, Tensor]:
-        """Scores by task: (words of all sentences, labels)."""
-        hidden = self.encode(batch)[batch.mask]  # (all words, width)
-        return self.score(hidden)
+        """Scores by task, and what `relations` will need of each word: (words of all sentences, labels)."""
+        hidden = self.encode(batch)  # (sentences, words, width)
+        arcs = None if self.arcs is None else self.arcs(hidden, batch.mask)
+        scores = self.score(hidden, batch, arcs)
+        if self.relations is not None:
+            words = batch.only_words(hidden)
+            scores |= {DEPENDENT: self.relations.dependent(words), GOVERNOR: self.relations.head(words)}
+        return scores
 
-    def score(self, hidden: Tensor) -> dict[str, Tensor]:
-        """Scores of encoded words."""
-        return {task: output(hidden) for task, output in self.outputs.items()}
+    def score(self, hidden: Tensor, batch: TensorBatch, arcs: Tensor | None) -> dict[str, Tensor]:
+        """Scores by task of encoded words; `arcs` are the scores of their heads."""
+        if self.attention is not None:
+            hidden = torch.cat([hidden, self.attention(hidden, batch.mask, arcs)], dim=-1)
+        words = batch.only_words(hidden)  # (all words, features)
+        return {task: output(words) for task, output in self.named_outputs()}
+
+    def named_outputs(self) -> Iterator[tuple[str, nn.Module]]:
+        """The last layers, by task."""
+        return ((task, self.outputs[_module_name(task)]) for task in self.tasks)
 
     def encode(self, batch: TensorBatch) -> Tensor:
         """Every word in its context: (sentences, words, width)."""
         hidden = self.represent(batch)[batch.words]  # (sentences, words, word_dim + 2 char_hidden)
+        if self.treebank_embedding is not None:
+            treebank = self.treebank_embedding(batch.treebanks)[:, None]  # (sentences, 1, treebank_dim)
+            hidden = torch.cat([hidden, treebank.expand(-1, hidden.shape[1], -1)], dim=-1)
         for layer in self.layers:
             hidden = _run(layer, self.dropout(hidden), batch.lengths)  # (sentences, words, width)
         dropped: Tensor = self.dropout(hidden)
@@ -98,55 +138,135 @@ class SharedDropout(nn.Module):
         return hidden * mask.to(hidden.dtype) / (1 - self.rate)
 
 
+class BiaffineArcs(nn.Module):
+    """How good each word, or the root, is as the head of each word."""
+
+    def __init__(self, width: int, arc_dim: int, dropout: float) -> None:
+        super().__init__()
+        self.root = nn.Parameter(torch.zeros(width))
+        self.arc_head = nn.Linear(width, arc_dim)
+        self.arc_dependent = nn.Linear(width, arc_dim)
+        self.arc_weight = nn.Parameter(torch.zeros(arc_dim + 1, arc_dim))
+        self.dropout = SharedDropout(min(dropout, 0.33))
+
+    def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        """Scores of heads, the root first: (sentences, words, 1 + words)."""
+        dependents = self.dropout(nn.functional.leaky_relu(self.arc_dependent(hidden), 0.1))
+        heads = self.dropout(nn.functional.leaky_relu(self.arc_head(_with_root(self.root, hidden)), 0.1))
+        scores: Tensor = _with_one(dependents) @ self.arc_weight @ heads.transpose(1, 2)
+        padding = nn.functional.pad(~mask, (1, 0), value=False)  # (sentences, 1 + words)
+        return scores.masked_fill(padding[:, None, :], NEVER)
+
+
+class Attention(nn.Module):
+    """What is to be expected of each word's head and dependents, by arc scores that other losses do not change."""
+
+    def __init__(self, width: int, dropout: float) -> None:
+        super().__init__()
+        self.value = nn.Linear(width, CONTEXT)
+        self.root_value = nn.Parameter(torch.zeros(CONTEXT))
+        self.dropout = SharedDropout(dropout)
+
+    def forward(self, hidden: Tensor, mask: Tensor, arcs: Tensor) -> Tensor:
+        """Contexts and counts: (sentences, words, ATTENTION)."""
+        chances = arcs.detach().float().softmax(dim=-1) * mask[..., None]  # (sentences, words, 1 + words)
+        root, heads = chances[..., :1], chances[..., 1:]
+        dependents = heads.transpose(1, 2)
+        values = self.value(hidden)  # (sentences, words, CONTEXT)
+        contexts = torch.cat([heads @ values + root * self.root_value, dependents @ values], dim=-1)
+        counts = torch.cat([*_both_sides(heads), root, *_both_sides(dependents)], dim=-1)
+        # The brackets on a word speak of the right head and the right dependents of the word before.
+        before = nn.functional.pad(counts, (0, 0, 1, -1))
+        return torch.cat([self.dropout(contexts), counts, before], dim=-1)
+
+
+def _both_sides(chances: Tensor) -> tuple[Tensor, Tensor]:
+    """How much of each row lies left of the diagonal, and how much right of it: (sentences, words, 1) each."""
+    return chances.tril(-1).sum(dim=-1, keepdim=True), chances.triu(1).sum(dim=-1, keepdim=True)
+
+
+class Relations(nn.Module):
+    """Scores of relations, given a word and its head."""
+
+    def __init__(self, width: int, hidden: int, relations: int, dropout: float) -> None:
+        super().__init__()
+        self.dependent = nn.Linear(width, hidden)
+        self.head = nn.Linear(width, hidden)
+        self.root = nn.Parameter(torch.zeros(hidden))
+        self.dropout = nn.Dropout(dropout / 2)
+        self.output = nn.Linear(hidden, relations)
+
+    def forward(self, words: Tensor, governors: Tensor) -> Tensor:
+        """Scores for words of shape (words, width)."""
+        return self.relate(self.dependent(words), self.head(words), governors)
+
+    def relate(self, dependents: Tensor, heads: Tensor, governors: Tensor) -> Tensor:
+        """Scores by what is known of the words as dependents and as heads; a word's governor is 0 or 1 + its place."""
+        chosen = torch.cat([self.root[None].to(heads.dtype), heads]).index_select(0, governors)
+        scores: Tensor = self.output(self.dropout(nn.functional.leaky_relu(dependents + chosen, 0.1)))
+        return scores  # (words, relations)
+
+
 class AuxiliaryHeads(nn.Module):
     """Further tasks on the same encoder, for training only: biaffine heads and relations, tags and features."""
 
-    def __init__(self, config: Auxiliary, width: int, dropout: float, sizes: Mapping[str, int]) -> None:
+    def __init__(
+        self, config: Auxiliary, width: int, dropout: float, sizes: Mapping[str, int], *, own_arcs: bool = True
+    ) -> None:
         super().__init__()
         self.config = config
+        self.arcs = BiaffineArcs(width, config.arc_dim, dropout) if own_arcs and config.arcs else None
         self.root = nn.Parameter(torch.zeros(width))
         self.dropout = SharedDropout(min(dropout, 0.33))
-        self.arc_head = nn.Linear(width, config.arc_dim)
-        self.arc_dependent = nn.Linear(width, config.arc_dim)
-        self.arc_weight = nn.Parameter(torch.zeros(config.arc_dim + 1, config.arc_dim))
         self.relation_head = nn.Linear(width, config.relation_dim)
         self.relation_dependent = nn.Linear(width, config.relation_dim)
         relations = sizes["deprel"]
         self.relation_weight = nn.Parameter(torch.zeros(relations, config.relation_dim + 1, config.relation_dim + 1))
         self.tags = nn.ModuleDict({task: nn.Linear(width, size) for task, size in sizes.items() if task != "deprel"})
 
-    def loss(self, hidden: Tensor, mask: Tensor, heads: Tensor, targets: Mapping[str, Tensor]) -> Tensor:
+    def loss(
+        self, hidden: Tensor, batch: TensorBatch, arcs: Tensor | None, heads: Tensor, targets: Mapping[str, Tensor]
+    ) -> Tensor:
         """The weighted sum of the losses that are switched on; `heads` is (sentences, words), `targets` are flat."""
         total = hidden.new_zeros(())
-        if self.config.arcs or self.config.relations:
-            root = self.root.expand(len(hidden), 1, -1)
-            with_root = torch.cat([root, hidden], dim=1)  # (sentences, 1 + words, width)
-        if self.config.arcs:
-            scores = self.arc_scores(hidden, with_root, mask)[mask]  # (all words, 1 + words)
-            total = total + self.config.arcs * nn.functional.cross_entropy(scores.float(), heads[mask])
+        if arcs is not None:
+            scores = batch.only_words(arcs)  # (all words, 1 + words)
+            loss = nn.functional.cross_entropy(scores.float(), batch.only_words(heads))
+            total = total + self.config.arcs * loss
         if self.config.relations:
-            relations = self.relation_scores(hidden, with_root, heads)[mask]  # (all words, relations)
+            relations = batch.only_words(self.relation_scores(hidden, heads))  # (all words, relations)
             loss = nn.functional.cross_entropy(relations.float(), targets["deprel"])
             total = total + self.config.relations * loss
         for task, layer in self.tags.items():
-            weight = getattr(self.config, task)
-            total = total + weight * nn.functional.cross_entropy(layer(hidden[mask]).float(), targets[task])
+            scores = layer(batch.only_words(hidden))
+            total = total + getattr(self.config, task) * nn.functional.cross_entropy(scores.float(), targets[task])
         return total
 
-    def arc_scores(self, hidden: Tensor, with_root: Tensor, mask: Tensor) -> Tensor:
-        """How good each word is as the head of each other: (sentences, words, 1 + words)."""
-        dependents = self.dropout(nn.functional.leaky_relu(self.arc_dependent(hidden), 0.1))
-        heads = self.dropout(nn.functional.leaky_relu(self.arc_head(with_root), 0.1))
-        scores: Tensor = _with_one(dependents) @ self.arc_weight @ heads.transpose(1, 2)
-        padding = nn.functional.pad(~mask, (1, 0), value=False)  # (sentences, 1 + words)
-        return scores.masked_fill(padding[:, None, :], -1e4)
-
-    def relation_scores(self, hidden: Tensor, with_root: Tensor, heads: Tensor) -> Tensor:
+    def relation_scores(self, hidden: Tensor, heads: Tensor) -> Tensor:
         """How good each relation is between each word and its head: (sentences, words, relations)."""
         dependents = self.dropout(nn.functional.leaky_relu(self.relation_dependent(hidden), 0.1))
-        all_heads = self.dropout(nn.functional.leaky_relu(self.relation_head(with_root), 0.1))
+        projected = self.relation_head(_with_root(self.root, hidden))  # (sentences, 1 + words, relation_dim)
+        all_heads = self.dropout(nn.functional.leaky_relu(projected, 0.1))
         chosen = all_heads.gather(1, heads[..., None].expand(-1, -1, all_heads.shape[-1]))
         return torch.einsum("bti,rij,btj->btr", _with_one(dependents), self.relation_weight, _with_one(chosen))
+
+
+def _module_name(task: str) -> str:
+    """PyTorch allows no dots in the names of modules."""
+    return task.replace(".", "-")
+
+
+def _output(config: Network, task: str, features: int, labels: int) -> nn.Module:
+    """The last layers of a task; depths are further hints, and do without a layer of their own."""
+    if not config.output_hidden or task.startswith(DEPTH_TASK):
+        return nn.Linear(features, labels)
+    inner, outer = nn.Linear(features, config.output_hidden), nn.Linear(config.output_hidden, labels)
+    return nn.Sequential(inner, nn.LeakyReLU(0.1), nn.Dropout(config.dropout / 2), outer)
+
+
+def _with_root(root: Tensor, hidden: Tensor) -> Tensor:
+    """A vector before the first word of each sentence: (sentences, 1 + words, width)."""
+    return torch.cat([root.to(hidden.dtype).expand(len(hidden), 1, -1), hidden], dim=1)
 
 
 def _with_one(hidden: Tensor) -> Tensor:
@@ -169,16 +289,23 @@ class TensorBatch:
     words: Tensor
     lengths: Tensor
     mask: Tensor
+    places: Tensor  # (all words,): where the mask is true, known without asking the device
+    treebanks: Tensor
 
     @classmethod
     def of(cls, batch: Batch, device: torch.device) -> TensorBatch:
         """Copy a batch to a device."""
-        forms, chars, words, mask = (
+        treebanks = np.zeros(len(batch.lengths), dtype=np.int64) if batch.treebanks is None else batch.treebanks
+        forms, chars, words, mask, places, treebank = (
             torch.from_numpy(array).to(device, non_blocking=True)
-            for array in (batch.forms, batch.chars, batch.words, batch.mask)
+            for array in (batch.forms, batch.chars, batch.words, batch.mask, np.flatnonzero(batch.mask), treebanks)
         )
         spelling_lengths, lengths = torch.from_numpy(batch.spelling_lengths), torch.from_numpy(batch.lengths)
-        return cls(forms, chars, spelling_lengths, words, lengths, mask)
+        return cls(forms, chars, spelling_lengths, words, lengths, mask, places, treebank)
+
+    def only_words(self, table: Tensor) -> Tensor:
+        """From (sentences, words, ...) to (all words, ...): what is no padding."""
+        return table.flatten(0, 1).index_select(0, self.places)
 
 
 @dataclass(frozen=True)
@@ -189,8 +316,18 @@ class TorchTagger:
     device: torch.device
 
     @torch.no_grad()
-    def score(self, batch: Batch) -> dict[str, NDArray[np.float32]]:
+    def score(self, batch: Batch) -> dict[str, Floats]:
         """Scores by task: (words of all sentences, labels)."""
         self.network.eval()
         scores = self.network(TensorBatch.of(batch, self.device))
         return {task: table.float().cpu().numpy() for task, table in scores.items()}
+
+    @torch.no_grad()
+    def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
+        """Scores of relations, given each word's head: (words, relations)."""
+        if self.network.relations is None:
+            raise BiplanarError("this network has no relations given the head")
+        self.network.eval()
+        tables = (torch.from_numpy(array).to(self.device) for array in (dependents, heads, governors))
+        scores: Floats = self.network.relations.relate(*tables).float().cpu().numpy()
+        return scores

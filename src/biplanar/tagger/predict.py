@@ -1,22 +1,39 @@
-"""From label scores to trees: the best label of each task, decoded, and the relations that fit the tree."""
+"""From label scores to trees: the labels of each sentence are decoded, and every word gets the relation to its head."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biplanar.decoding import decode_forest, is_root_like
+from biplanar.decoding import DECODERS, check_decoder, is_root_like
+from biplanar.decoding.arcs import head_scores
 from biplanar.decoding.repair import repair_cleanly
+from biplanar.decoding.search import Beam, LabelScores, Outcome, Search, log_probabilities
+from biplanar.decoding.spanning import spanning_tree
 from biplanar.encodings import Encoding
-from biplanar.forest import Column, Forest
+from biplanar.encodings.brackets import Brackets
+from biplanar.errors import LabelError
+from biplanar.forest import Column, offsets_of
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
 from biplanar.tree import Int32s, Int64s
 
-Scores = Mapping[str, NDArray[np.float32]]
+Floats = NDArray[np.float32]
+Scores = Mapping[str, Floats]
+
+# Not labels, but what a scorer that can `relate` knows of each word as a dependent and as a head.
+DEPENDENT, GOVERNOR = "relation.dependent", "relation.head"
+
+# Of all decoders the best measured.
+DEFAULT_DECODER = "search"
+
+# Trees drawn from a sentence's posterior to estimate the probabilities of its arcs.
+DRAWS = 64
 
 
 class Scorer(Protocol):
@@ -25,38 +42,162 @@ class Scorer(Protocol):
     def score(self, batch: Batch) -> Scores:
         """Scores by task: (words of all sentences, labels)."""
 
+    def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
+        """Scores of relations, given each word's head: (words, relations).
+
+        The first two are the tables `relation.dependent` and `relation.head`; governors number the rows of the second
+        from 1, and the root is 0. A scorer that gives no such tables has none to relate.
+        """
+
 
 @dataclass(frozen=True)
-class Predictions:
-    """What decoding needs to know of each word's scores; words stand end to end."""
+class Parsed:
+    """The trees of some sentences, end to end."""
 
-    labels: dict[str, Int32s]  # the best label of each task
-    relations: Int32s  # the best relation that is not the root's
-    root_relations: Int32s  # the best relation that is the root's
-    root_likeness: NDArray[np.float32]
-
-    @classmethod
-    def of(cls, scores: Scores, deprels: tuple[str, ...]) -> Predictions:
-        """Boil down scores of shape (words, labels), task by task."""
-        labels = {task: table.argmax(axis=1).astype(np.int32) for task, table in scores.items()}
-        roots = np.array([is_root_like(deprel) for deprel in deprels])
-        table = scores["deprel"]
-        exponentials = np.exp(table - table.max(axis=1, keepdims=True))
-        likeness = exponentials[:, roots].sum(axis=1) / exponentials.sum(axis=1)
-        return cls(labels, _best(table, ~roots), _best(table, roots), likeness.astype(np.float32))
+    heads: Int32s
+    relations: Int32s  # numbers of the names that the vocabulary has for them
+    probabilities: Floats | None = None  # of each word's head, if they were asked for
+    outcome: Outcome = field(default_factory=Outcome)  # how a search fared
 
     @classmethod
-    def joined(cls, parts: list[Predictions], order: Int64s) -> Predictions:
+    def joined(cls, parts: list[Parsed], order: Int64s) -> Parsed:
         """Many parts end to end, with the words put in another order."""
-        labels = {task: np.concatenate([part.labels[task] for part in parts])[order] for task in parts[0].labels}
-        rest = (
-            np.concatenate([getattr(part, name) for part in parts])[order]
-            for name in ("relations", "root_relations", "root_likeness")
+        heads, relations = (
+            np.concatenate([getattr(part, name) for part in parts])[order] for name in ("heads", "relations")
         )
-        return cls(labels, *rest)
+        known = [part.probabilities for part in parts if part.probabilities is not None]
+        probabilities = np.concatenate(known)[order] if known else None
+        return cls(heads, relations, probabilities, sum((part.outcome for part in parts), start=Outcome()))
 
 
-def _best(table: NDArray[np.float32], allowed: NDArray[np.bool_]) -> Int32s:
+@dataclass(frozen=True)
+class TreeDecoder:
+    """How the scores of one model become trees."""
+
+    encoding: Encoding
+    names: Mapping[str, tuple[str, ...]]  # the labels of each task
+    decoder: str = DEFAULT_DECODER
+    beam: Beam = field(default_factory=Beam)
+    probabilities: bool = False
+
+    def __post_init__(self) -> None:
+        check_decoder(self.decoder)
+
+    @cached_property
+    def search(self) -> Search:
+        """The search over this model's labels."""
+        return Search.over([self.names[task] for task in self.encoding.tasks], self.beam)
+
+    @cached_property
+    def roots(self) -> NDArray[np.bool_]:
+        """Which relations are the root's."""
+        return np.array([is_root_like(name) for name in self.names["deprel"]])
+
+    def parse(self, scorer: Scorer, batch: Batch, upos: Column | None = None) -> Parsed:
+        """Score and decode some sentences."""
+        scores, offsets = scorer.score(batch), offsets_of(batch.lengths)
+        heads, outcome = self._heads(scores, offsets, upos)
+        relations = self._relations(scorer, scores, heads, offsets)
+        chances = self._probabilities(scores, heads, offsets, upos) if self.probabilities else None
+        return Parsed(heads, relations, chances, outcome)
+
+    def best_trees(self, scorer: Scorer, batch: Batch, wanted: int) -> list[tuple[Parsed, float]]:
+        """Up to so many trees of one sentence, best first, with the log-probabilities of their best labels."""
+        if not isinstance(self.encoding, Brackets):
+            raise LabelError(f"expected a bracket encoding to find several trees, found {self.encoding.name}")
+        scores, offsets = scorer.score(batch), offsets_of(batch.lengths)
+        found = self.search.best_trees(self.label_scores(scores), offsets, 0, wanted)
+        if not found:  # not even the widest search found a tree
+            heads, _ = self._heads(scores, offsets, None)
+            found = [(heads, -np.inf)]
+        return [(Parsed(heads, self._relations(scorer, scores, heads, offsets)), score) for heads, score in found]
+
+    def _heads(self, scores: Scores, offsets: Int64s, upos: Column | None) -> tuple[Int32s, Outcome]:
+        if self.decoder in DECODERS:
+            best = [scores[task].argmax(axis=1).astype(np.int32) for task in self.encoding.tasks]
+            return self._repaired(best, scores, offsets, upos), Outcome()
+        if not isinstance(self.encoding, Brackets):
+            return self._likeliest_heads(scores, offsets, upos), Outcome()
+        boiled = self.label_scores(scores)
+        labels, outcome = self.search.best_labels(boiled, offsets)
+        heads = self._repaired(labels, scores, offsets, upos)
+        return (heads if self.decoder == "search" else self._least_risk(boiled, heads, offsets)), outcome
+
+    def label_scores(self, scores: Scores) -> LabelScores:
+        """What the search needs of the scores."""
+        return LabelScores.of(scores, self.encoding.tasks, self.roots)
+
+    def _repaired(self, labels: list[Int32s], scores: Scores, offsets: Int64s, upos: Column | None) -> Int32s:
+        columns = [Column(ids, self.names[task]) for ids, task in zip(labels, self.encoding.tasks, strict=True)]
+        asserted = self.encoding.decode(columns, offsets, upos)
+        if self.decoder == "paper":
+            named_root = np.array([name == "root" for name in self.names["deprel"]], dtype=np.float32)
+            return DECODERS["paper"](asserted, offsets, named_root[scores["deprel"].argmax(axis=1)])
+        likeness = np.exp(log_probabilities(scores["deprel"])) @ self.roots.astype(np.float32)
+        return np.asarray(repair_cleanly(asserted, offsets, likeness))
+
+    def _relations(self, scorer: Scorer, scores: Scores, heads: Int32s, offsets: Int64s) -> Int32s:
+        """The best relation of each word to its head; `paper` takes the tagger's whatever the head is."""
+        if self.decoder == "paper":
+            return np.asarray(scores["deprel"].argmax(axis=1), dtype=np.int32)
+        table = scores["deprel"]
+        if DEPENDENT in scores:
+            starts = np.repeat(offsets[:-1], np.diff(offsets))
+            governors = np.where(heads > 0, starts + heads, 0)
+            table = scorer.relate(scores[DEPENDENT], scores[GOVERNOR], governors)
+        return np.where(heads == 0, _best(table, self.roots), _best(table, ~self.roots))
+
+    def _likeliest_heads(self, scores: Scores, offsets: Int64s, upos: Column | None) -> Int32s:
+        """For labels that each name a head: the best tree of their log-probabilities, or of their probabilities."""
+        tables = self._head_tables(scores, offsets, upos)
+        trees = [spanning_tree(table if self.decoder == "search" else np.exp(table)) for table in tables]
+        return np.concatenate([np.zeros(0, dtype=np.int32), *trees])
+
+    def _head_tables(self, scores: Scores, offsets: Int64s, upos: Column | None) -> Iterator[NDArray[np.float64]]:
+        boiled = LabelScores.of(scores, (), self.roots)
+        (task,) = self.encoding.tasks
+        labels = log_probabilities(scores[task])
+        return head_scores(self.encoding, self.names[task], labels, boiled.relations, boiled.roots, offsets, upos)
+
+    def _least_risk(self, boiled: LabelScores, heads: Int32s, offsets: Int64s) -> Int32s:
+        """Trees whose arcs drawn trees agree on most; where they agree equally, the arcs of the best tree."""
+        found = heads.copy()
+        for sentence, (start, end) in enumerate(pairwise(offsets)):
+            drawn = self.search.draw_trees(boiled, offsets, sentence, DRAWS)
+            if len(drawn) and (drawn != heads[start:end]).any():
+                votes = np.zeros((end - start, end - start + 1))
+                words = np.arange(end - start)
+                for tree in drawn:
+                    votes[words, tree] += 1
+                votes[words, heads[start:end]] += 0.5
+                found[start:end] = spanning_tree(votes)
+        return found
+
+    def _probabilities(self, scores: Scores, heads: Int32s, offsets: Int64s, upos: Column | None) -> Floats:
+        """How likely each word's head is, among all trees that the labels could make."""
+        if not isinstance(self.encoding, Brackets):
+            tables = self._head_tables(scores, offsets, upos)
+            rows = [_softmax(table) for table in tables]
+            parts = [
+                row[np.arange(len(row)), heads[start : start + len(row)]]
+                for start, row in zip(offsets[:-1], rows, strict=True)
+            ]
+            return np.concatenate([np.zeros(0), *parts]).astype(np.float32)
+        boiled, chances = self.label_scores(scores), np.ones(len(heads), dtype=np.float32)
+        for sentence, (start, end) in enumerate(pairwise(offsets)):
+            drawn = self.search.draw_trees(boiled, offsets, sentence, DRAWS)
+            # As if one more tree, of unknown heads, had been drawn: no arc is certain, none impossible.
+            agreeing = (drawn == heads[start:end]).sum(axis=0)
+            chances[start:end] = (agreeing + 0.5) / (len(drawn) + 1)
+        return chances
+
+
+def _softmax(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    exponentials = np.exp(table - table.max(axis=1, keepdims=True))
+    return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+
+
+def _best(table: Floats, allowed: NDArray[np.bool_]) -> Int32s:
     """The best label among the allowed ones, or among all if none is."""
     if not allowed.any():
         allowed = np.ones_like(allowed)
@@ -64,30 +205,15 @@ def _best(table: NDArray[np.float32], allowed: NDArray[np.bool_]) -> Int32s:
     return np.asarray(labels[table[:, allowed].argmax(axis=1)])
 
 
-def predict(scorer: Scorer, corpus: Corpus, deprels: tuple[str, ...], batch_words: int) -> Predictions:
-    """The predictions for all sentences of a corpus, in their order, computed in batches of similar lengths."""
-    starts = np.concatenate([[0], np.cumsum(corpus.lengths)])
+def parse_corpus(
+    scorer: Scorer, corpus: Corpus, decoder: TreeDecoder, batch_words: int, upos: Column | None = None
+) -> Parsed:
+    """The trees of all sentences of a corpus, in their order, computed in batches of similar lengths."""
+    starts = offsets_of(corpus.lengths)
     parts, places = [], []
     for chosen in batches_by_words(corpus.lengths, batch_words, np.argsort(corpus.lengths, kind="stable")):
-        parts.append(Predictions.of(scorer.score(corpus.batch(chosen)), deprels))
-        places += [np.arange(starts[number], starts[number + 1]) for number in chosen]
-    return Predictions.joined(parts, np.argsort(np.concatenate(places)))
-
-
-def predicted_forest(
-    predictions: Predictions,
-    offsets: Int64s,
-    encoding: Encoding,
-    names: Mapping[str, tuple[str, ...]],
-    *,
-    decoder: str = "greedy",
-    upos: Column | None = None,
-) -> Forest:
-    """Trees from predictions. `greedy` gives the root a root's relation and other words others; `paper` does not."""
-    columns = [Column(predictions.labels[task], names[task]) for task in encoding.tasks]
-    if decoder != "greedy":
-        deprels = Column(predictions.labels["deprel"], names["deprel"])
-        return decode_forest(columns, deprels, offsets, encoding, decoder=decoder, upos=upos)
-    heads = repair_cleanly(encoding.decode(columns, offsets, upos), offsets, predictions.root_likeness)
-    relations = np.where(heads == 0, predictions.root_relations, predictions.relations)
-    return Forest(offsets, heads, Column(relations, names["deprel"]), upos)
+        words = np.concatenate([np.arange(starts[number], starts[number + 1]) for number in chosen])
+        tags = None if upos is None else Column(upos.ids[words], upos.names)
+        parts.append(decoder.parse(scorer, corpus.batch(chosen), tags))
+        places.append(words)
+    return Parsed.joined(parts, np.argsort(np.concatenate(places)))

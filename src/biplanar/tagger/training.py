@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,12 +15,13 @@ from torch import Tensor, nn
 
 from biplanar.conllu import FEATS, Sentence
 from biplanar.encodings import Encoding, get_encoding
+from biplanar.encodings.brackets import DEPTH_TASK, Brackets
 from biplanar.errors import BiplanarError
-from biplanar.forest import Column, Forest
-from biplanar.tagger.config import Config
+from biplanar.forest import Column, Forest, offsets_of
+from biplanar.tagger.config import Config, ConfigError
 from biplanar.tagger.features import Corpus, Vocabulary, batches_by_words
 from biplanar.tagger.network import AuxiliaryHeads, Tagger, TensorBatch, TorchTagger
-from biplanar.tagger.predict import predict, predicted_forest
+from biplanar.tagger.predict import TreeDecoder, parse_corpus
 from biplanar.tree import Int64s
 
 Vectors = Mapping[str, NDArray[np.float32]]
@@ -55,22 +56,42 @@ class Examples:
     targets: dict[str, Column]  # by task, auxiliary ones included
 
     @classmethod
-    def of(cls, sentences: list[Sentence], encoding: Encoding, config: Config, vectors: Vectors | None) -> Examples:
+    def of(
+        cls,
+        sentences: list[Sentence],
+        encoding: Encoding,
+        config: Config,
+        vectors: Vectors | None = None,
+        treebanks: Int64s | None = None,
+    ) -> Examples:
         """Encode the trees of some sentences, and take stock of their words and labels."""
         forest, forms = Forest.from_sentences(sentences), [sentence.forms for sentence in sentences]
-        targets = dict(zip(encoding.tasks, encoding.encode(forest), strict=True)) | {"deprel": forest.deprels}
+        columns = encoding.encode(forest)
+        targets = dict(zip(encoding.tasks, columns, strict=True)) | {"deprel": forest.deprels}
+        if config.network.depths and isinstance(encoding, Brackets):
+            targets |= encoding.depths(columns, forest.offsets)
         vocabulary = Vocabulary.of(
             forms,
             {task: column.names for task, column in targets.items()},
             min_form_count=config.vocabulary.min_form_count,
             min_char_count=config.vocabulary.min_char_count,
             more_forms=vectors or (),
+            treebanks=1 if treebanks is None else int(treebanks.max()) + 1,
         )
         if config.auxiliary.upos and forest.upos:
             targets["upos"] = forest.upos
         if config.auxiliary.feats:
             targets["feats"] = Column.of(feats for sentence in sentences for feats in sentence.column(FEATS))
-        return cls(vocabulary, Corpus.of(forms, vocabulary), forest, targets)
+        return cls(vocabulary, Corpus.of(forms, vocabulary, treebanks), forest, targets)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What is to be learned of a batch."""
+
+    heads: Tensor  # (sentences, words)
+    governors: Tensor  # (all words,): 0 for the root, 1 + the head's place among all words for others
+    targets: dict[str, Tensor]  # (all words,) by task
 
 
 class Trainer:
@@ -85,10 +106,13 @@ class Trainer:
         seed: int = 1,
         device: torch.device | str = "cpu",
         vectors: Vectors | None = None,
+        treebanks: Sequence[int] | None = None,
     ) -> None:
+        """`treebanks` says of which treebank each training sentence is; the dev file is of the first."""
+        _check(config)
         self.config, self.seed, self.device = config, seed, torch.device(device)
         self.encoding = get_encoding(config.encoding)
-        self.train_examples = Examples.of(train, self.encoding, config, vectors)
+        self.train_examples = Examples.of(train, self.encoding, config, vectors, _numbers(treebanks, config))
         self.vocabulary = self.train_examples.vocabulary
         self.dev = Forest.from_sentences(dev)
         self.dev_corpus = Corpus.of([sentence.forms for sentence in dev], self.vocabulary)
@@ -96,22 +120,28 @@ class Trainer:
         self.network = build_network(config, self.vocabulary, vectors).to(self.device)
         sizes = {task: len(column.names) for task, column in self.train_examples.targets.items()}
         extra = {task: size for task, size in sizes.items() if task in ("deprel", "upos", "feats")}
-        self.auxiliary = AuxiliaryHeads(config.auxiliary, self.network.width, config.network.dropout, extra)
-        self.auxiliary.to(self.device)
-        parameters = [*self.network.parameters(), *self.auxiliary.parameters()]
-        self.optimizer = torch.optim.Adam(parameters, lr=config.training.learning_rate, betas=(0.9, 0.95), eps=1e-8)
+        self.auxiliary = AuxiliaryHeads(
+            config.auxiliary,
+            self.network.width,
+            config.network.dropout,
+            extra,
+            own_arcs=not config.network.attention,
+        ).to(self.device)
+        self.batches = max(1, round(len(self.train_examples.forest.heads) / config.training.batch_words))
+        self.epochs = config.training.epochs or enough_epochs(self.batches)
+        self.learning_rate = config.training.learning_rate or good_learning_rate(self.batches)
+        self.optimizer = torch.optim.Adam(
+            [*self.network.parameters(), *self.auxiliary.parameters()],
+            lr=self.learning_rate,
+            betas=(0.9, 0.95),
+            eps=1e-8,
+            fused=self.device.type == "cuda",
+        )
         self.epoch, self.best_las, self.stale = 0, -1.0, 0
-        self.epochs = config.training.epochs or self._enough_epochs()
         self._targets = {
             task: torch.from_numpy(column.ids.astype(np.int64)).to(self.device)
             for task, column in self.train_examples.targets.items()
         }
-        self._heads = torch.from_numpy(self.train_examples.forest.heads.astype(np.int64)).to(self.device)
-
-    def _enough_epochs(self) -> int:
-        """Small treebanks need many rounds to see enough updates."""
-        batches = max(1, round(len(self.train_examples.forest.heads) / self.config.training.batch_words))
-        return math.ceil(22 + 3000 / batches)
 
     def run(self) -> Iterator[Record]:
         """Train to the end, or until patience ends; after each record the state may be saved."""
@@ -152,46 +182,82 @@ class Trainer:
         warmup = self.config.training.warmup
         share = progress / warmup if progress < warmup else (1 - progress) / max(1 - warmup, 1e-9)
         for group in self.optimizer.param_groups:
-            group["lr"] = self.config.training.learning_rate * max(share, 1e-3)
+            group["lr"] = self.learning_rate * max(share, 1e-3)
 
     def _step(self, chosen: Int64s) -> Tensor:
         """One update; gives the loss, summed over words, without waiting for the device."""
-        batch = TensorBatch.of(self.train_examples.corpus.batch(chosen), self.device)
-        offsets = self.train_examples.forest.offsets
-        places = np.concatenate([np.arange(offsets[number], offsets[number + 1]) for number in chosen])
-        flat = torch.from_numpy(places).to(self.device, non_blocking=True)
+        features = self.train_examples.corpus.batch(chosen)
+        batch, gold = TensorBatch.of(features, self.device), self._gold(chosen, features.mask)
         use_amp = self.config.training.amp and self.device.type == "cuda"
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_amp):
-            hidden = self.network.encode(batch)
-            scores = self.network.score(hidden[batch.mask])
-            targets = {task: ids[flat] for task, ids in self._targets.items()}
-            smoothing = self.config.training.label_smoothing
-            loss = sum(
-                (
-                    nn.functional.cross_entropy(table.float(), targets[task], label_smoothing=smoothing)
-                    for task, table in scores.items()
-                ),
-                start=torch.zeros((), device=self.device),
-            )
-            heads = torch.zeros(batch.words.shape, dtype=torch.int64, device=self.device)
-            heads[batch.mask] = self._heads[flat]
-            full_loss = loss + self.auxiliary.loss(hidden, batch.mask, heads, targets)
+            loss, auxiliary_loss = self._losses(batch, gold)
         self.optimizer.zero_grad(set_to_none=True)
-        full_loss.backward()  # type: ignore[no-untyped-call]
+        (loss + auxiliary_loss).backward()  # type: ignore[no-untyped-call]
         parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
         nn.utils.clip_grad_norm_(parameters, self.config.training.clip)
         self.optimizer.step()
-        return loss.detach() * len(places)
+        return loss.detach() * len(gold.governors)
+
+    def _losses(self, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
+        """The tagger's loss, and that of the auxiliary heads."""
+        hidden = self.network.encode(batch)  # (sentences, words, width)
+        scorer = self.network.arcs or self.auxiliary.arcs
+        arcs = None if scorer is None else scorer(hidden, batch.mask)  # (sentences, words, 1 + words)
+        loss = torch.zeros((), device=self.device)
+        for task, table in self.network.score(hidden, batch, arcs).items():
+            weight = self.config.auxiliary.depths if task.startswith(DEPTH_TASK) else 1.0
+            loss = loss + weight * self._label_loss(table, gold.targets[task])
+        if self.network.relations is not None:
+            table = self.network.relations(batch.only_words(hidden), gold.governors)
+            loss = loss + self._label_loss(table, gold.targets["deprel"])
+        return loss, self.auxiliary.loss(hidden, batch, arcs, gold.heads, gold.targets)
+
+    def _label_loss(self, table: Tensor, labels: Tensor) -> Tensor:
+        smoothing = self.config.training.label_smoothing
+        return nn.functional.cross_entropy(table.float(), labels, label_smoothing=smoothing)
+
+    def _gold(self, chosen: Int64s, mask: NDArray[np.bool_]) -> Gold:
+        forest, lengths = self.train_examples.forest, self.train_examples.corpus.lengths[chosen]
+        places = np.concatenate([np.arange(forest.offsets[n], forest.offsets[n + 1]) for n in chosen])
+        flat_heads = forest.heads[places].astype(np.int64)
+        heads = np.zeros(mask.shape, dtype=np.int64)
+        heads[mask] = flat_heads
+        starts = np.repeat(offsets_of(lengths)[:-1], lengths)
+        governors = np.where(flat_heads > 0, starts + flat_heads, 0)
+        flat, all_heads, all_governors = (
+            torch.from_numpy(array).to(self.device, non_blocking=True) for array in (places, heads, governors)
+        )
+        return Gold(all_heads, all_governors, {task: ids[flat] for task, ids in self._targets.items()})
 
     def evaluate(self) -> tuple[float, float]:
-        """UAS and exact LAS on the dev file, with greedy decoding and gold words, in percent."""
-        tasks = self.vocabulary.tasks
+        """UAS and exact LAS on the dev file, with gold words, in percent."""
+        decoder, names = TreeDecoder(self.encoding, self.vocabulary.tasks), np.array(self.vocabulary.tasks["deprel"])
         scorer = TorchTagger(self.network, self.device)
-        predictions = predict(scorer, self.dev_corpus, tasks["deprel"], DEV_BATCH_WORDS)
-        system = predicted_forest(predictions, self.dev.offsets, self.encoding, tasks, upos=self.dev.upos)
+        system = parse_corpus(scorer, self.dev_corpus, decoder, DEV_BATCH_WORDS, self.dev.upos)
         heads = system.heads == self.dev.heads
-        relations = np.array(system.deprels.labels()) == np.array(self.dev.deprels.labels())
+        relations = names[system.relations] == np.array(self.dev.deprels.labels())
         return 100 * float(heads.mean()), 100 * float((heads & relations).mean())
+
+
+def enough_epochs(batches: int) -> int:
+    """Small treebanks need many rounds to see enough updates."""
+    return math.ceil(16 + 4500 / batches)
+
+
+def good_learning_rate(batches: int) -> float:
+    """Large treebanks do better with smaller steps: 0.003 up to 100 batches an epoch, 0.002 from 200."""
+    share = min(max(math.log2(batches / 100), 0.0), 1.0)
+    return 0.003 * math.pow(2 / 3, share)
+
+
+def _check(config: Config) -> None:
+    if config.network.attention and not config.auxiliary.arcs:
+        raise ConfigError("network.attention: expected auxiliary.arcs above 0, as that loss teaches it, found 0")
+
+
+def _numbers(treebanks: Sequence[int] | None, config: Config) -> Int64s | None:
+    """The treebank of each sentence, where the network tells them apart."""
+    return np.array(treebanks, dtype=np.int64) if treebanks is not None and config.network.treebank_dim else None
 
 
 def choose_device(name: str) -> torch.device:
@@ -209,7 +275,14 @@ def choose_device(name: str) -> torch.device:
 def build_network(config: Config, vocabulary: Vocabulary, vectors: Vectors | None = None) -> Tagger:
     """A fresh network for a vocabulary, its word embedding started from vectors where there are any."""
     labels = {task: len(names) for task, names in vocabulary.tasks.items()}
-    network = Tagger(config.network, len(vocabulary.forms), len(vocabulary.chars), labels)
+    network = Tagger(
+        config.network,
+        len(vocabulary.forms),
+        len(vocabulary.chars),
+        labels,
+        arc_dim=config.auxiliary.arc_dim,
+        treebanks=vocabulary.treebanks,
+    )
     with torch.no_grad():
         for form, vector in (vectors or {}).items():
             network.word_embedding.weight[vocabulary.form_ids[form]] = torch.from_numpy(vector)

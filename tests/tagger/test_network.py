@@ -1,0 +1,193 @@
+"""The parts of the network: shapes, what learns from which loss, and that padding and neighbours change nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from biplanar.tagger.config import Auxiliary, Network
+from biplanar.tagger.features import Corpus, Vocabulary
+from biplanar.tagger.network import (
+    ATTENTION,
+    CONTEXT,
+    Attention,
+    AuxiliaryHeads,
+    BiaffineArcs,
+    Relations,
+    Tagger,
+    TensorBatch,
+    TorchTagger,
+)
+
+SENTENCES = [
+    ["A", "hearing", "is", "scheduled", "on", "the", "issue", "today", "."],
+    ["Yes"],
+    ["She", "sings", "!"],
+]
+LABELS = {"plane1": 6, "plane2": 3, "deprel": 5, "depth.plane1.left": 13}
+VOCABULARY = Vocabulary.of(
+    SENTENCES, {task: tuple(map(str, range(n))) for task, n in LABELS.items()}, min_form_count=1, min_char_count=1
+)
+CPU = torch.device("cpu")
+
+SMALL = {"word_dim": 8, "char_dim": 4, "char_hidden": 4, "hidden": 12, "layers": 1, "output_hidden": 10}
+SWITCHES = {
+    "nothing": {"relation_hidden": 0},
+    "relations": {"relation_hidden": 7},
+    "attention": {"relation_hidden": 0, "attention": True},
+    "treebanks": {"relation_hidden": 0, "treebank_dim": 3},
+    "all": {"relation_hidden": 7, "attention": True, "treebank_dim": 3},
+}
+every_switch = pytest.mark.parametrize("switches", SWITCHES.values(), ids=SWITCHES)
+
+
+def network_of(switches: dict[str, object]) -> Tagger:
+    torch.manual_seed(5)
+    config = Network(**SMALL, **switches)
+    network = Tagger(config, len(VOCABULARY.forms), len(VOCABULARY.chars), LABELS, arc_dim=9, treebanks=2)
+    with torch.no_grad():
+        for parameter in network.parameters():
+            if not parameter.any():
+                parameter.normal_()
+    return network.eval()
+
+
+def batch_of(sentences: list[list[str]], treebanks: list[int] | None = None) -> TensorBatch:
+    numbers = None if treebanks is None else np.array(treebanks)
+    return TensorBatch.of(Corpus.of(sentences, VOCABULARY, numbers).batch(range(len(sentences))), CPU)
+
+
+class TestTagger:
+    @every_switch
+    def test_shapes(self, switches):
+        scores = network_of(switches)(batch_of(SENTENCES))
+        wanted = {task: (13, size) for task, size in LABELS.items()}
+        if switches["relation_hidden"]:
+            wanted |= {"relation.dependent": (13, 7), "relation.head": (13, 7)}
+        assert {task: tuple(table.shape) for task, table in scores.items()} == wanted
+
+    @every_switch
+    def test_neighbours_and_padding_change_nothing(self, switches):
+        network = network_of(switches)
+        together = network(batch_of(SENTENCES))
+        alone = [network(batch_of([sentence])) for sentence in SENTENCES]
+        for task, table in together.items():
+            torch.testing.assert_close(table, torch.cat([one[task] for one in alone]))
+
+    def test_depths_have_no_hidden_layer(self):
+        outputs = dict(network_of(SWITCHES["all"]).named_outputs())
+        assert list(outputs) == list(LABELS)
+        assert isinstance(outputs["plane1"], torch.nn.Sequential)
+        assert isinstance(outputs["depth.plane1.left"], torch.nn.Linear)
+        assert outputs["depth.plane1.left"].in_features == 24 + ATTENTION
+
+    def test_only_the_second_treebank_changes_with_its_vector(self):
+        network = network_of(SWITCHES["treebanks"])
+        before = network(batch_of(SENTENCES, [0, 1, 0]))
+        plain = network(batch_of(SENTENCES))
+        with torch.no_grad():
+            network.treebank_embedding.weight[1] += 1
+        after = network(batch_of(SENTENCES, [0, 1, 0]))
+        for task in LABELS:
+            same = (before[task] == after[task]).all(dim=1).tolist()
+            assert same == [True] * 9 + [False] + [True] * 3
+            assert torch.equal(plain[task][:9], before[task][:9])  # without numbers, all are of the first
+
+    def test_the_tagger_scores_by_the_first_treebank(self):
+        network = network_of(SWITCHES["treebanks"])
+        corpus = Corpus.of(SENTENCES, VOCABULARY)
+        found = TorchTagger(network, CPU).score(corpus.batch([0, 1, 2]))
+        expected = network(batch_of(SENTENCES, [0, 0, 0]))
+        for task in LABELS:
+            np.testing.assert_array_equal(found[task], expected[task].detach().numpy())
+
+
+class TestAttention:
+    def parts(self) -> tuple[BiaffineArcs, Attention]:
+        torch.manual_seed(2)
+        return BiaffineArcs(6, 4, 0.5), Attention(6, 0.5)
+
+    def test_the_tagger_does_not_teach_the_arcs(self):
+        network = network_of(SWITCHES["attention"]).train()
+        scores = network(batch_of(SENTENCES))
+        sum(table.square().sum() for table in scores.values()).backward()
+        assert [name for name, parameter in network.named_parameters() if parameter.grad is None] == [
+            f"arcs.{name}" for name, _ in network.arcs.named_parameters()
+        ]
+        assert network.attention.value.weight.grad.any()
+        assert network.attention.root_value.grad.any()
+        assert network.layers[0].weight_ih_l0.grad.any()
+
+    def test_the_arc_loss_does(self):
+        network = network_of(SWITCHES["attention"]).train()
+        batch = batch_of(SENTENCES)
+        network.arcs(network.encode(batch), batch.mask)[batch.mask].square().sum().backward()
+        assert all(parameter.grad.any() for parameter in network.arcs.parameters())
+
+    def test_by_hand(self):
+        """Two words and padding: the first has the second as its head, the second has the root."""
+        _, attention = self.parts()
+        attention.eval()
+        with torch.no_grad():
+            attention.root_value.copy_(torch.arange(CONTEXT))
+        sure = 100.0
+        arcs = torch.tensor([[[0, 0, sure, -1e4], [sure, 0, 0, -1e4], [sure, 0, 0, -1e4]]])
+        hidden, mask = torch.randn(1, 3, 6), torch.tensor([[True, True, False]])
+        found = attention(hidden, mask, arcs)[0]  # (3, ATTENTION)
+        values = attention.value(hidden)[0]
+        torch.testing.assert_close(found[0, :CONTEXT], values[1])
+        torch.testing.assert_close(found[1, :CONTEXT], attention.root_value.detach())
+        torch.testing.assert_close(found[0, CONTEXT : 2 * CONTEXT], torch.zeros(CONTEXT))
+        torch.testing.assert_close(found[1, CONTEXT : 2 * CONTEXT], values[0])
+        # Head left, head right, root, left dependents, right dependents; then the same of the word before.
+        torch.testing.assert_close(found[0, 2 * CONTEXT :], torch.tensor([0, 1, 0, 0, 0, 0, 0, 0, 0, 0.0]))
+        torch.testing.assert_close(found[1, 2 * CONTEXT :], torch.tensor([0, 0, 1, 1, 0, 0, 1, 0, 0, 0.0]))
+
+    def test_right_dependents(self):
+        _, attention = self.parts()
+        sure = 100.0
+        arcs = torch.tensor(
+            [[[sure, 0, 0, 0], [0, sure, 0, 0], [0, sure, 0, 0]]]
+        )  # the second and third have the first
+        counts = attention.eval()(torch.randn(1, 3, 6), torch.ones(1, 3, dtype=torch.bool), arcs)[0, :, 2 * CONTEXT :]
+        torch.testing.assert_close(counts[0, :5], torch.tensor([0, 0, 1, 0, 2.0]))
+        torch.testing.assert_close(counts[1:, :5], torch.tensor([1, 0, 0, 0, 0.0]).expand(2, -1))
+
+    def test_padding_is_no_head(self):
+        arcs, _ = self.parts()
+        mask = torch.tensor([[True, True, False], [True, True, True]])
+        scores = arcs(torch.randn(2, 3, 6), mask)
+        assert scores.shape == (2, 3, 4)
+        assert (scores == -1e4).tolist() == [[[False, False, False, True]] * 3, [[False] * 4] * 3]
+
+    def test_the_auxiliary_heads_have_arcs_only_if_the_tagger_has_none(self):
+        sizes = {"deprel": 5}
+        assert AuxiliaryHeads(Auxiliary(), 6, 0.0, sizes).arcs is not None
+        assert AuxiliaryHeads(Auxiliary(), 6, 0.0, sizes, own_arcs=False).arcs is None
+        assert AuxiliaryHeads(Auxiliary(arcs=0.0), 6, 0.0, sizes).arcs is None
+
+
+class TestRelations:
+    def test_words_and_their_heads(self):
+        torch.manual_seed(1)
+        relations = Relations(6, 4, 3, 0.0).eval()
+        with torch.no_grad():
+            relations.root.normal_()
+        words = torch.randn(5, 6)
+        governors = [2, 0, 2, 5, 1]  # of which two are a sentence of their own, or not: it is all the same
+        found = relations(words, torch.tensor(governors))
+        for word, governor in enumerate(governors):
+            head = relations.head(words[governor - 1]) if governor else relations.root
+            joined = torch.nn.functional.leaky_relu(relations.dependent(words[word]) + head, 0.1)
+            torch.testing.assert_close(found[word], relations.output(joined))
+
+    def test_the_tables_are_enough(self):
+        network = network_of(SWITCHES["all"])
+        tagger, corpus = TorchTagger(network, CPU), Corpus.of(SENTENCES, VOCABULARY)
+        scores = tagger.score(corpus.batch([0, 1, 2]))
+        governors = np.array([2, 4, 4, 0, 7, 7, 4, 4, 4, 0, 12, 0, 12])
+        found = tagger.relate(scores["relation.dependent"], scores["relation.head"], governors)
+        batch = batch_of(SENTENCES)
+        expected = network.relations(batch.only_words(network.encode(batch)), torch.from_numpy(governors))
+        np.testing.assert_allclose(found, expected.detach().numpy(), atol=1e-5)

@@ -1,0 +1,170 @@
+"""Steps of training: what each switch brings, what learns, and how long and how fast by the size of a treebank."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from biplanar.conllu import Sentence, read_conllu
+from biplanar.tagger.config import CONFIGS, Config, ConfigError
+from biplanar.tagger.network import BiaffineArcs
+from biplanar.tagger.training import Trainer, enough_epochs, good_learning_rate
+from tests.conftest import ROOT
+
+SMALL = {
+    "network": {"word_dim": 8, "char_dim": 4, "char_hidden": 8, "hidden": 16, "layers": 1, "output_hidden": 12},
+    "auxiliary": {"arc_dim": 8, "relation_dim": 6},
+    "vocabulary": {"min_form_count": 1, "min_char_count": 1},
+    "training": {"batch_words": 60, "learning_rate": 0.01, "epochs": 2},
+}
+OFF = {"attention": False, "depths": False, "relation_hidden": 0, "treebank_dim": 0}
+SWITCHES = {
+    "nothing": {},
+    "attention": {"attention": True},
+    "depths": {"depths": True},
+    "relations": {"relation_hidden": 10},
+    "treebanks": {"treebank_dim": 3},
+    "all": {"attention": True, "depths": True, "relation_hidden": 10, "treebank_dim": 3},
+}
+every_switch = pytest.mark.parametrize("switches", SWITCHES.values(), ids=SWITCHES)
+
+DEPTHS = ["depth.plane1.left", "depth.plane1.right", "depth.plane2.left", "depth.plane2.right"]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def sentences() -> list[Sentence]:
+    return list(read_conllu(ROOT / "examples" / "tiny.conllu"))
+
+
+def config_of(switches: dict[str, object], **more: object) -> Config:
+    small = Config.from_dict({**SMALL, **more})
+    return Config.from_dict({"network": {**OFF, **switches}}, small)
+
+
+def trainer_of(sentences: list[Sentence], switches: dict[str, object], **more: object) -> Trainer:
+    treebanks = [number % 2 for number in range(len(sentences))]
+    return Trainer(config_of(switches, **more), sentences, sentences, treebanks=treebanks)
+
+
+class TestStep:
+    @every_switch
+    def test_all_parts_learn(self, sentences, switches):
+        trainer = trainer_of(sentences, switches)
+        trainer.network.train()
+        before = {name: parameter.clone() for name, parameter in trainer.network.named_parameters()}
+        for _ in range(2):  # the biaffine weight begins with zeros, through which nothing flows back at first
+            loss = trainer._step(np.arange(len(sentences)))
+        assert loss > 0
+        for name, parameter in trainer.network.named_parameters():
+            assert not torch.equal(parameter, before[name]), name
+
+    @every_switch
+    def test_the_loss_falls(self, sentences, switches):
+        trainer = trainer_of(sentences, {**switches, "dropout": 0.0})
+        losses = [float(trainer._step(np.arange(10))) for _ in range(60)]
+        assert losses[-1] < 0.5 * losses[0]
+
+    def test_arcs_are_scored_once(self, sentences, monkeypatch):
+        calls = []
+        forward = BiaffineArcs.forward
+
+        def counted(self, hidden, mask):
+            calls.append(self)
+            return forward(self, hidden, mask)
+
+        monkeypatch.setattr(BiaffineArcs, "forward", counted)
+        for switches in ({}, {"attention": True}):
+            trainer = trainer_of(sentences, switches)
+            trainer._step(np.arange(5))
+            owner = trainer.network if switches else trainer.auxiliary
+            assert calls == [owner.arcs]
+            calls.clear()
+
+    def test_treebanks_have_their_say(self, sentences):
+        trainer = trainer_of(sentences, {"treebank_dim": 3})
+        first, second = np.arange(0, len(sentences), 2), np.arange(1, len(sentences), 2)
+        table = trainer.network.treebank_embedding.weight
+        for chosen, (changed, kept) in ((first, (0, 1)), (second, (1, 0))):
+            trainer.optimizer.state.clear()
+            before = table.detach().clone()
+            trainer._step(chosen)
+            assert not torch.equal(table[changed], before[changed])
+            assert torch.equal(table[kept], before[kept])
+
+    def test_the_weight_of_depths(self, sentences):
+        """A weight of 0 leaves the layers of depths as they were."""
+        trainer = trainer_of(sentences, {"depths": True}, auxiliary={"depths": 0.0})
+        before = {task: output.weight.clone() for task, output in trainer.network.named_outputs() if task in DEPTHS}
+        assert list(before) == DEPTHS
+        trainer._step(np.arange(5))
+        for task, output in trainer.network.named_outputs():
+            if task in DEPTHS:
+                assert torch.equal(output.weight, before[task])
+
+
+class TestGold:
+    def test_governors_number_the_words_of_the_batch(self, sentences):
+        trainer = trainer_of(sentences, {})
+        chosen = np.array([3, 0])
+        features = trainer.train_examples.corpus.batch(chosen)
+        gold = trainer._gold(chosen, features.mask)
+        third, first = sentences[3], sentences[0]
+        assert gold.heads[0, : len(third)].tolist() == list(third.heads)
+        assert gold.heads[1, : len(first)].tolist() == list(first.heads)
+        shifted = [head + len(third) if head else 0 for head in first.heads]
+        assert gold.governors.tolist() == [*third.heads, *shifted]
+        deprels = trainer.vocabulary.tasks["deprel"]
+        assert [deprels[number] for number in gold.targets["deprel"]] == [*third.tree.deprels, *first.tree.deprels]
+
+
+class TestTasks:
+    def test_depths_are_tasks_with_all_their_labels(self, sentences):
+        tasks = trainer_of(sentences, {"depths": True}).vocabulary.tasks
+        assert list(tasks) == ["plane1", "plane2", "deprel", *DEPTHS]
+        assert all(tasks[task] == tuple(str(depth) for depth in range(13)) for task in DEPTHS)
+
+    def test_other_encodings_have_no_depths(self, sentences):
+        trainer = trainer_of(sentences, {"depths": True}, encoding="rel-pos")
+        assert not [task for task in trainer.vocabulary.tasks if task.startswith("depth")]
+
+    def test_the_networks_of_the_named_configurations(self):
+        paper = CONFIGS["paper"].network
+        assert (paper.attention, paper.depths, paper.relation_hidden, paper.treebank_dim) == (False, False, 0, 0)
+
+    def test_treebanks_are_counted_only_where_they_matter(self, sentences):
+        assert trainer_of(sentences, {"treebank_dim": 3}).vocabulary.treebanks == 2
+        assert trainer_of(sentences, {}).vocabulary.treebanks == 1
+
+    def test_attention_needs_the_arc_loss(self, sentences):
+        with pytest.raises(ConfigError, match=r"network\.attention: expected auxiliary\.arcs above 0"):
+            trainer_of(sentences, {"attention": True}, auxiliary={"arcs": 0.0})
+
+
+class TestSchedule:
+    @pytest.mark.parametrize(
+        ("batches", "rate"),
+        [(1, 0.003), (100, 0.003), (141.4213562, 0.006**0.5 / 1000**0.5), (200, 0.002), (9999, 0.002)],
+    )
+    def test_learning_rates(self, batches, rate):
+        assert good_learning_rate(batches) == pytest.approx(rate)
+
+    @pytest.mark.parametrize(("batches", "epochs"), [(1, 4522), (20, 247), (300, 37), (4500, 23), (9000, 23)])
+    def test_epochs(self, batches, epochs):
+        assert enough_epochs(batches) == epochs
+
+    def test_both_are_chosen_by_size_where_they_are_0(self, sentences):
+        trainer = trainer_of(sentences, {}, training={"batch_words": 19})
+        assert len(trainer.train_examples.forest.heads) == 190
+        assert (trainer.epochs, trainer.learning_rate) == (472, 0.003)
+
+    def test_and_else_as_told(self, sentences):
+        trainer = trainer_of(sentences, {})
+        assert (trainer.epochs, trainer.learning_rate) == (2, 0.01)
+        trainer._set_learning_rate(0.05)
+        assert trainer.optimizer.param_groups[0]["lr"] == pytest.approx(0.01)
