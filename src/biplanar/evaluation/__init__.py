@@ -2,6 +2,7 @@
 
 Everything starts from an alignment of the system's words with the gold ones, so that text which the system cut into
 sentences and words by itself is scored too. All counts are integers that add; shares are taken last.
+Probabilities have a score of their own: how well they are calibrated.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from biplanar.errors import UnknownNameError
 from biplanar.evaluation.alignment import align
 from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap
 from biplanar.evaluation.breakdowns import BREAKDOWNS, break_down
+from biplanar.evaluation.calibration import Calibration
 from biplanar.evaluation.conll18 import conll18_scores
 from biplanar.evaluation.placed import PlacedText
 from biplanar.evaluation.score import Evaluation, Score
 from biplanar.evaluation.trees import tree_scores
 
-__all__ = ["BREAKDOWNS", "Bootstrap", "Evaluation", "Score", "evaluate", "paired_bootstrap"]
+__all__ = ["BREAKDOWNS", "Bootstrap", "Calibration", "Evaluation", "Score", "evaluate", "paired_bootstrap"]
 
 
 def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence], *, by: Iterable[str] = ()) -> Evaluation:

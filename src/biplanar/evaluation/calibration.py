@@ -1,0 +1,112 @@
+"""Whether probabilities keep their word: of all arcs that are 80 % sure, 80 % should be right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biplanar.errors import BiplanarError
+
+BINS = 15
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Probabilities in bins of equal width from 0 to 1; a probability on an edge is in the bin above it.
+
+    Of each bin: how many probabilities it has, their sum, and how many of what they spoke of was right.
+    """
+
+    counts: tuple[int, ...]
+    sums: tuple[float, ...]
+    right: tuple[int, ...]
+
+    @classmethod
+    def of(
+        cls, probabilities: Sequence[float] | NDArray[Any], right: Sequence[bool] | NDArray[np.bool_], bins: int = BINS
+    ) -> Calibration:
+        """Sort probabilities into bins; `right` says of each whether what it spoke of was right."""
+        values, truths = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.bool_)
+        _check(values, truths, bins)
+        places = np.searchsorted(_edges(bins)[1:-1], values, side="right")
+        counts, hits = np.bincount(places, minlength=bins), np.bincount(places[truths], minlength=bins)
+        sums = np.bincount(places, weights=values, minlength=bins)
+        return cls(tuple(counts.tolist()), tuple(sums.tolist()), tuple(hits.tolist()))
+
+    def __add__(self, other: Calibration) -> Calibration:
+        if len(self.counts) != len(other.counts):
+            raise BiplanarError(f"expected as many bins to add, found {len(self.counts)} and {len(other.counts)}")
+        pairs = ((self.counts, other.counts), (self.sums, other.sums), (self.right, other.right))
+        return Calibration(*(tuple(a + b for a, b in zip(*pair, strict=True)) for pair in pairs))
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """Where the bins begin, and where the last one ends."""
+        return tuple(_edges(len(self.counts)).tolist())
+
+    @property
+    def total(self) -> int:
+        """How many probabilities there are."""
+        return sum(self.counts)
+
+    @property
+    def mean_probabilities(self) -> tuple[float | None, ...]:
+        """The mean of each bin; None where it is empty."""
+        return tuple(value / count if count else None for value, count in zip(self.sums, self.counts, strict=True))
+
+    @property
+    def shares_right(self) -> tuple[float | None, ...]:
+        """The share of each bin that was right; None where it is empty."""
+        return tuple(right / count if count else None for right, count in zip(self.right, self.counts, strict=True))
+
+    @property
+    def ece(self) -> float:
+        """The expected calibration error: how far a bin's mean probability is from its share right, on average."""
+        if not self.total:
+            return 0.0
+        return sum(abs(value - right) for value, right in zip(self.sums, self.right, strict=True)) / self.total
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        rows = zip(self.edges, self.edges[1:], self.counts, self.mean_probabilities, self.shares_right, strict=False)
+        names = ("from", "to", "count", "mean_probability", "share_right")
+        return {"ece": self.ece, "count": self.total, "bins": [dict(zip(names, row, strict=True)) for row in rows]}
+
+    def draw(self, path: str | Path) -> None:
+        """A reliability plot: each bin's share right over its mean probability, and below, how full each bin is."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError as error:
+            raise BiplanarError(f"plots need matplotlib: pip install matplotlib ({error})") from error
+        figure = Figure(figsize=(4.5, 5.5), layout="constrained")
+        reliability, fullness = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+        filled = [number for number, count in enumerate(self.counts) if count]
+        points = [(self.mean_probabilities[number], self.shares_right[number]) for number in filled]
+        reliability.plot([0, 1], [0, 1], color="#999999", linestyle=":", label="perfect")
+        reliability.plot(*zip(*points, strict=True), color="#0072b2", marker="o", label=f"ECE {100 * self.ece:.1f} %")
+        reliability.set(ylabel="share right", xlim=(0, 1), ylim=(0, 1))
+        reliability.legend(loc="upper left")
+        fullness.bar(self.edges[:-1], self.counts, width=1 / len(self.counts), align="edge", color="#e69f00")
+        fullness.set(xlabel="probability", ylabel="how many")
+        figure.savefig(path, dpi=120)
+
+
+def _check(values: NDArray[np.float64], truths: NDArray[np.bool_], bins: int) -> None:
+    if bins < 1:
+        raise BiplanarError(f"expected one bin or more, found {bins}")
+    if values.ndim != 1 or values.shape != truths.shape:
+        raise BiplanarError(
+            f"expected a truth for each probability, found arrays of the shapes {truths.shape} and {values.shape}"
+        )
+    wrong = np.flatnonzero(~((values >= 0) & (values <= 1)))
+    if len(wrong):
+        raise BiplanarError(f"probability {wrong[0] + 1}: expected a number from 0 to 1, found {values[wrong[0]]}")
+
+
+def _edges(bins: int) -> NDArray[np.float64]:
+    return np.linspace(0, 1, bins + 1)

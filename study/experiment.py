@@ -1,0 +1,150 @@
+"""What the studies share: one training on one treebank, judged on dev and test, and the result as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from biplanar.conllu import Sentence, read_conllu
+from biplanar.errors import BiplanarError, FileError
+from biplanar.evaluation import Evaluation, evaluate
+from biplanar.tagger.config import Config, ConfigError
+from biplanar.tagger.training import Record, Trainer, choose_device
+from biplanar.text import writing
+
+ACCURACIES = ("UAS", "LAS", "ExactLAS")
+NONPROJECTIVE = ("NonprojectiveSentences", "NonprojectiveDependencies")
+
+# From a trained model and sentences to the sentences as each of its decoders parses them.
+Parse = Callable[[Any, list[Sentence]], Mapping[str, list[Sentence]]]
+
+
+@dataclass(frozen=True)
+class Data:
+    """The sentences of a treebank; `treebanks` numbers the training file of each."""
+
+    train: list[Sentence]
+    treebanks: list[int]
+    dev: list[Sentence]
+    test: list[Sentence]
+
+    @classmethod
+    def read(cls, train: Sequence[str], dev: str, test: str) -> Data:
+        """Read all files."""
+        files = [list(read_conllu(path)) for path in train]
+        sentences = [sentence for file in files for sentence in file]
+        treebanks = [number for number, file in enumerate(files) for _ in file]
+        return cls(sentences, treebanks, list(read_conllu(dev)), list(read_conllu(test)))
+
+
+def train_to_the_best(trainer: Trainer) -> Iterator[Record]:
+    """Train, and when the records end, leave the weights of the epoch with the best dev LAS."""
+    networks = (trainer.network, trainer.auxiliary)
+    best = [network.state_dict() for network in networks]
+    for record in trainer.run():
+        if record.best:
+            best = [deepcopy(network.state_dict()) for network in networks]
+        yield record
+    for network, state in zip(networks, best, strict=True):
+        network.load_state_dict(state)
+
+
+def split_settings(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Take `--section.key value` and `--section.key=value` out of the arguments."""
+    others, settings, rest = list[str](), dict[str, str](), list(arguments)
+    while rest:
+        name, sign, value = rest.pop(0).partition("=")
+        if not re.fullmatch(r"--\w+\.\w+", name):
+            others.append(name + sign + value)
+        elif not sign and not rest:
+            raise ConfigError(f"expected {name} VALUE, found no value")
+        else:
+            settings[name.removeprefix("--")] = value if sign else rest.pop(0)
+    return others, settings
+
+
+def read_arguments(arguments: Sequence[str], description: str) -> argparse.Namespace:
+    """What is asked for, but for the settings."""
+    parser = argparse.ArgumentParser(description=f"{description} Settings: --section.key VALUE")
+    parser.add_argument("config", nargs="?", help="accurate, paper, or a TOML file")
+    parser.add_argument("--train", action="append", required=True, help="parsed CoNLL-U; may be given several times")
+    parser.add_argument("--dev", required=True, help="parsed CoNLL-U to choose the best epoch by")
+    parser.add_argument("--test", required=True, help="parsed CoNLL-U to report scores on")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps")
+    parser.add_argument("-o", "--output", required=True, type=Path, help="JSON with scores, settings and records")
+    parser.add_argument("--weights", type=Path, help="write the network's weights here, as safetensors")
+    return parser.parse_args(arguments)
+
+
+def run(given: argparse.Namespace, config: Config, kind: type[Trainer], parse: Parse) -> dict[str, Any]:
+    """Train, parse dev and test, and give all there is to know of it."""
+    data, device = Data.read(given.train, given.dev, given.test), choose_device(given.device)
+    trainer = kind(config, data.train, data.dev, seed=given.seed, device=device, treebanks=data.treebanks)
+    start, records = time.monotonic(), []
+    for record in train_to_the_best(trainer):
+        records.append(record.to_dict())
+        print(line_of_record(record), file=sys.stderr, flush=True)
+    known = {"seed": given.seed, "device": str(device), "torch": torch.__version__, "config": config.to_dict()}
+    known |= {"seconds": time.monotonic() - start, "records": records}
+    if given.weights:
+        from biplanar.tagger.checkpoint import save_weights
+
+        save_weights(trainer.network, given.weights)
+    scores: dict[str, dict[str, Any]] = {}
+    for name, gold in (("dev", data.dev), ("test", data.test)):
+        for decoder, parsed in parse(trainer, gold).items():
+            found = evaluate(gold, parsed)
+            print(_line_of_scores(f"{name} {decoder}", found), flush=True)
+            scores.setdefault(name, {})[decoder] = _to_dict(found)
+    return {"scores": scores, **known}
+
+
+def line_of_record(record: Record) -> str:
+    """As `biplanar train` shows it."""
+    scores = f"loss {record.loss:.3f}  dev UAS {record.uas:.2f}  LAS {record.las:.2f}"
+    star = "  *" if record.best else ""
+    return f"epoch {record.epoch}/{record.epochs}  {scores}  {record.words_per_second:,.0f} words/s{star}"
+
+
+def _line_of_scores(name: str, scores: Evaluation) -> str:
+    """In percent; precision and recall where they differ."""
+    shares = [f"{metric} {100 * scores[metric].f1:.2f}" for metric in ACCURACIES]
+    both = ((metric, scores[metric]) for metric in NONPROJECTIVE)
+    shares += [f"{metric} P {100 * one.precision:.2f} R {100 * one.recall:.2f}" for metric, one in both]
+    return "  ".join([name, *shares])
+
+
+def _to_dict(scores: Evaluation) -> dict[str, Any]:
+    return {metric: scores[metric].to_dict() for metric in (*ACCURACIES, *NONPROJECTIVE)}
+
+
+def write_result(result: dict[str, Any], path: Path) -> None:
+    """As JSON."""
+    with writing(path) as stream:
+        stream.write(json.dumps(result, indent=1) + "\n")
+
+
+def check_output(path: Path) -> None:
+    """That the result will have a place; known now, not after hours of training."""
+    if not path.parent.is_dir():
+        raise FileError(f"{path.parent}: expected a folder, found none")
+
+
+def command(main: Callable[[Sequence[str]], None], name: str) -> None:
+    """Run a study's main function; errors are told without a traceback."""
+    try:
+        main(sys.argv[1:])
+    except BiplanarError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        sys.exit(2)

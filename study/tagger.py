@@ -1,0 +1,78 @@
+"""The tagger, judged with each of its decoders, and without the parts of its recipe that only decoding uses.
+
+    python study/tagger.py --train T.conllu --dev D.conllu --test E.conllu --seed 1 --device cuda -o result.json
+
+Settings as in `biplanar train`. One training gives the rows `greedy`, `search` and `minimum-risk`, and `search` without
+the predicted depths and with relations that do not know the head, so that those parts' gains are seen on the same
+network. Words are the gold ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from biplanar.conllu import Sentence
+from biplanar.encodings.brackets import DEPTH_TASK
+from biplanar.forest import Column, Forest
+from biplanar.tagger.config import read_config
+from biplanar.tagger.features import Batch, Corpus
+from biplanar.tagger.network import TorchTagger
+from biplanar.tagger.predict import Floats, Scores, TreeDecoder, parse_corpus
+from biplanar.tagger.training import DEV_BATCH_WORDS, Trainer
+from biplanar.tree import Int64s
+from experiment import check_output, command, read_arguments, run, split_settings, write_result
+
+# A row's name, its decoder, and the tables of scores that it does without.
+ROWS = (
+    ("greedy", "greedy", ()),
+    ("greedy, relations of words", "greedy", ("relation.",)),
+    ("search", "search", ()),
+    ("search, no depths", "search", (DEPTH_TASK,)),
+    ("search, relations of words", "search", ("relation.",)),
+    ("minimum-risk", "minimum-risk", ()),
+)
+
+
+@dataclass(frozen=True)
+class Without:
+    """A scorer without some of its tables."""
+
+    scorer: TorchTagger
+    prefixes: tuple[str, ...]
+
+    def score(self, batch: Batch) -> Scores:
+        """The tables whose names do not start so."""
+        tables = self.scorer.score(batch)
+        return {name: table for name, table in tables.items() if not name.startswith(self.prefixes)}
+
+    def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
+        """Scores of relations, given each word's head."""
+        return self.scorer.relate(dependents, heads, governors)
+
+
+def parse(trainer: Trainer, sentences: list[Sentence]) -> Mapping[str, list[Sentence]]:
+    """The sentences as each row's decoder parses them."""
+    names = trainer.vocabulary.tasks
+    corpus = Corpus.of([sentence.forms for sentence in sentences], trainer.vocabulary)
+    given = Forest.from_sentences(sentences)
+    result = {}
+    for row, decoder, prefixes in ROWS:
+        scorer = Without(TorchTagger(trainer.network, trainer.device), prefixes)
+        how = TreeDecoder(trainer.encoding, names, decoder)
+        found = parse_corpus(scorer, corpus, how, DEV_BATCH_WORDS, given.upos)
+        trees = Forest(given.offsets, found.heads, Column(found.relations, names["deprel"])).trees()
+        result[row] = [sentence.with_tree(tree) for sentence, tree in zip(sentences, trees, strict=True)]
+    return result
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Train and score once, and write the result."""
+    others, settings = split_settings(arguments)
+    given = read_arguments(others, "Train and score the tagger.")
+    check_output(given.output)
+    write_result(run(given, read_config(given.config, settings), Trainer, parse), given.output)
+
+
+if __name__ == "__main__":
+    command(main, "tagger")
