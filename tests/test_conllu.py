@@ -632,3 +632,28 @@ class TestBadInput:
         assert [next(sentences).raw, next(sentences).raw] == [GOOD, GOOD]
         with pytest.raises(FormatError):
             next(sentences)
+
+
+class TestDisplacy:
+    def test_words_and_arcs(self):
+        sentence = Sentence.from_words(
+            ["A", "dog", "barks"], Tree((2, 3, 0), ("det", "nsubj", "root")), upos=["DET", "NOUN", "_"]
+        )
+        assert sentence.to_displacy() == {
+            "words": [{"text": "A", "tag": "DET"}, {"text": "dog", "tag": "NOUN"}, {"text": "barks", "tag": ""}],
+            "arcs": [
+                {"start": 0, "end": 1, "label": "det", "dir": "left"},
+                {"start": 1, "end": 2, "label": "nsubj", "dir": "left"},
+            ],
+        }
+
+    def test_right_arcs(self):
+        arcs = Sentence.from_words(["a", "b", "c"], Tree((0, 3, 1), ("root", "x", "y"))).to_displacy()["arcs"]
+        assert arcs == [
+            {"start": 1, "end": 2, "label": "x", "dir": "left"},
+            {"start": 0, "end": 2, "label": "y", "dir": "right"},
+        ]
+
+    def test_without_a_tree(self):
+        with pytest.raises(FormatError, match="expected a whole number as HEAD"):
+            Sentence.from_words(["a"]).to_displacy()

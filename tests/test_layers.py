@@ -17,7 +17,7 @@ SOURCE = Path(biplanar.__file__).parent
 
 # From the ground up. Rooms of one floor do not know each other; a new room has to be placed here.
 FLOORS = (
-    {"errors"},
+    {"errors", "notebook"},
     {"text"},
     {"tree"},
     {"conllu"},
@@ -33,12 +33,13 @@ FLOORS = (
     {"model_card"},
     {"parser"},
     {"train"},
+    {"serve"},
     {"cli"},
     {"__init__", "__main__"},
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
-EDGES = {"cli", "__main__"}
+EDGES = {"cli", "serve", "__main__"}
 MAY_IMPORT_TORCH = {
     "biplanar.tagger.checkpoint",
     "biplanar.tagger.export",

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from biplanar.notebook import draws_sentences
+
 if TYPE_CHECKING:
     from biplanar.conllu import Sentence, Word, parse_conllu, read_conllu, write_conllu
     from biplanar.decoding import DECODERS
@@ -72,3 +74,10 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
+
+
+@draws_sentences
+def _sentence_html(sentence: Sentence) -> str:
+    from biplanar.draw.sentences import sentence_html
+
+    return sentence_html(sentence)

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
+from biplanar import notebook
 from biplanar.errors import FormatError, LabelError, TreeError
 from biplanar.text import decode_utf8, display_name, read_chunks
 from biplanar.tree import Tree, find_fault
@@ -141,7 +142,18 @@ class Sentence:
         if len(tree) != len(self):
             raise TreeError(f"expected a tree of {len(self)} words, found one of {len(tree)}")
         _check_column("DEPREL", tree.deprels)
-        rows = [_with_arc(*row) for row in zip(self.rows, tree.heads, tree.deprels, strict=True)]
+        return self._with_rows([_with_arc(*row) for row in zip(self.rows, tree.heads, tree.deprels, strict=True)])
+
+    def with_misc(self, key: str, values: Sequence[str]) -> Sentence:
+        """The same sentence with `key=value` in each word's MISC, in the place of one with that key."""
+        _check_column("MISC", [key, *values])
+        return self._with_rows([_with_misc(row, key, value) for row, value in zip(self.rows, values, strict=True)])
+
+    def with_comments(self, comments: Sequence[str]) -> Sentence:
+        """The same sentence with more comments before its first line."""
+        return Sentence("\n".join([*comments, self.raw]), self.rows, self.path, self.line)
+
+    def _with_rows(self, rows: list[str]) -> Sentence:
         renewed = dict(zip(self.rows, rows, strict=True))
         lines = [renewed.get(line) or _renew(line, renewed) for line in self.raw.split("\n")]
         return Sentence("\n".join(lines), rows, self.path, self.line)
@@ -149,6 +161,22 @@ class Sentence:
     def to_conllu(self) -> str:
         """The block as text, byte for byte as it was read."""
         return self.raw
+
+    def to_displacy(self) -> dict[str, list[dict[str, Any]]]:
+        """Words and arcs for spaCy's `displacy.render(..., style="dep", manual=True)`, which shows no root."""
+        words, tree = zip(self.forms, self.upos, strict=True), self.tree
+        arcs = enumerate(zip(tree.heads, tree.deprels, strict=True), 1)
+        return {
+            "words": [{"text": form, "tag": "" if tag == "_" else tag} for form, tag in words],
+            "arcs": [_displacy_arc(head, word, deprel) for word, (head, deprel) in arcs if head],
+        }
+
+    def _repr_html_(self) -> str | None:
+        """The tree as a notebook draws it; a sentence without one is shown as text."""
+        try:
+            return notebook.to_html(self) if self.is_parsed else None
+        except FormatError:
+            return None
 
     def error_at(self, word: int, message: str) -> FormatError:
         """An error that points to a word's line."""
@@ -167,10 +195,22 @@ class Sentence:
         return int(head)
 
 
+def _displacy_arc(head: int, dependent: int, deprel: str) -> dict[str, Any]:
+    """Its ends from left to right, counted from 0, and where its arrow points."""
+    left, right = sorted((head, dependent))
+    return {"start": left - 1, "end": right - 1, "label": deprel, "dir": "left" if dependent < head else "right"}
+
+
 def _with_arc(row: str, head: int, deprel: str) -> str:
     before = row.split("\t", HEAD)
     after = before.pop().split("\t", 2)[2]
     return "\t".join([*before, str(head), deprel, after])
+
+
+def _with_misc(row: str, key: str, value: str) -> str:
+    *before, misc = row.split("\t")
+    kept = [] if misc == "_" else [item for item in misc.split("|") if item.partition("=")[0] != key]
+    return "\t".join([*before, "|".join([*kept, f"{key}={value}"])])
 
 
 def _renew(line: str, renewed: dict[str, str]) -> str:

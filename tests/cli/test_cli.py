@@ -329,7 +329,7 @@ class TestDraw:
         assert first + crossing == run("draw", stdin=words.read_text(encoding="utf-8")).out
 
     def test_an_unknown_filter(self, run, words):
-        wanted = "unknown filter 'nonproj'; did you mean 'nonprojective'? (known: nonprojective)"
+        wanted = "unknown filter 'nonproj'; did you mean 'nonprojective'? (known: nonprojective, different)"
         check_refused(run("draw", words, "--only", "nonproj"), wanted)
 
     def test_a_sentence_without_a_tree(self, run):

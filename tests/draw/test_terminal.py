@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from biplanar.draw import draw_tree
 from biplanar.draw.arcs import place_arcs
 from biplanar.draw.cells import Texts, cut
-from biplanar.draw.horizontal import halves
+from biplanar.draw.columns import halves
 from biplanar.draw.vertical import draw_vertical
 from biplanar.errors import LabelError, TreeError
 from biplanar.tree import Tree
@@ -144,6 +144,13 @@ a  b  c      d
 私      は  日本語     を  勉強し      て  います  。
 """
         assert draw_tree(JAPANESE_WORDS, JAPANESE).split("\n") == lines_of(expected)
+
+    def test_words_from_right_to_left_stay_in_their_places(self):
+        """Terminals that turn such text would turn neighbouring words as one, if nothing stood between them."""
+        drawn = draw_tree(["שלום", "עולם", "!"], Tree((0, 1, 1), ("root", "x", "punct")))
+        assert "\u200eשלום\u200e" in drawn
+        assert "\u200eעולם\u200e" in drawn
+        assert "\u200e" not in draw_tree(["été", "日本語"], Tree((0, 1), ("root", "x")))
 
     def test_what_cannot_be_printed_is_replaced(self):
         drawn = draw_tree(["a\nb", "\x1b[2J"], Tree((0, 1), ("root", "x\u2028y")))
@@ -392,6 +399,6 @@ def centres_of(forms: list[str], line: str) -> list[int]:
     centres, at = [], 0
     for form in forms:
         at = line.index(form, at)
-        centres.append(cell_len(line[:at]) + halves(form)[0])
+        centres.append(cell_len(line[:at]) + halves(cell_len(form))[0])
         at += len(form)
     return centres

@@ -4,32 +4,99 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from biplanar.draw import Entry
+
+FILTERS = ("nonprojective", "different")
+ENDINGS = (".svg", ".html", ".txt")
 
 
 def draw(
     file: Annotated[str, typer.Argument(help="Parsed CoNLL-U, also .gz, .xz or .bz2; - is standard input.")] = "-",
-    only: Annotated[str | None, typer.Option(help="nonprojective: only sentences with such arcs.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="A .svg, .html or .txt file instead of the terminal.")
+    ] = None,
+    labels: Annotated[str | None, typer.Option(help="Show the labels of this encoding: 2p-full, ...")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="nonprojective: sentences with such arcs; different: with --against.")
+    ] = None,
+    against: Annotated[str | None, typer.Option(help="A system's CoNLL-U to compare these gold trees with.")] = None,
     first: Annotated[int | None, typer.Option(help="Stop after so many sentences.", min=1)] = None,
+    theme: Annotated[str, typer.Option(help="auto (the reader's), light or dark.")] = "auto",
 ) -> None:
-    """Draw trees in the terminal: plane 1 above the words, plane 2 below."""
+    """Draw trees: plane 1 above the words, plane 2 below. With --against: gold above, system below."""
     from itertools import islice
+    from pathlib import Path
 
-    from biplanar.conllu import read_conllu
-    from biplanar.crossings import is_projective
-    from biplanar.draw import draw_tree
-    from biplanar.errors import UnknownNameError
+    from biplanar.draw.theme import get_palette
+    from biplanar.encodings import get_encoding
+    from biplanar.errors import BiplanarError, UnknownNameError
 
-    if only not in (None, "nonprojective"):
-        raise UnknownNameError("filter", only or "", ["nonprojective"])
-    chosen = (sentence for sentence in read_conllu(file) if only is None or not is_projective(sentence.tree))
-    for sentence in islice(chosen, first):
-        typer.echo(draw_tree(sentence.forms, sentence.tree, width=terminal_width(), colour=sys.stdout.isatty()))
-        typer.echo()
+    ending = ".txt" if output in (None, "-") else Path(str(output)).suffix
+    if ending not in ENDINGS:
+        raise BiplanarError(f"{output}: expected a file that ends in .svg, .html or .txt")
+    if only not in (None, *FILTERS):
+        raise UnknownNameError("filter", only or "", FILTERS)
+    if against is None and only == "different":
+        raise BiplanarError("--only different: expected --against SYSTEM, found nothing to compare with")
+    if against is not None and labels is not None:
+        raise BiplanarError("expected --labels or --against, found both")
+    get_palette(theme)
+    if labels is not None:
+        get_encoding(labels)
+    entries = islice(_chosen(_entries(file, against), only), first)
+    _write(entries, output, ending, labels, theme, Path(file).name if file != "-" else "Trees")
 
 
 def terminal_width() -> int | None:
     """How wide a picture may be; a file or pipe takes any width."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _entries(file: str, against: str | None) -> Iterator[Entry]:
+    from biplanar.conllu import read_conllu
+    from biplanar.draw import Entry, paired
+
+    if against is None:
+        return (Entry(number, sentence) for number, sentence in enumerate(read_conllu(file), 1))
+    pairs = paired(read_conllu(file), read_conllu(against))
+    return (Entry(number, gold, system) for number, (gold, system) in enumerate(pairs, 1))
+
+
+def _chosen(entries: Iterator[Entry], only: str | None) -> Iterator[Entry]:
+    from biplanar.crossings import is_projective
+
+    for entry in entries:
+        trees = [sentence.tree for sentence in (entry.sentence, entry.other) if sentence is not None]
+        if only == "nonprojective" and all(map(is_projective, trees)):
+            continue
+        if only == "different" and trees[0] == trees[1]:
+            continue
+        yield entry
+
+
+def _write(
+    entries: Iterator[Entry], output: str | None, ending: str, labels: str | None, theme: str, title: str
+) -> None:
+    from biplanar.draw import draw_page
+    from biplanar.draw.svg import to_svg
+    from biplanar.errors import BiplanarError
+    from biplanar.text import writing
+
+    with writing(output or "-") as stream:
+        if ending == ".html":
+            stream.writelines(draw_page(entries, title=title, encoding=labels, theme=theme))
+        elif ending == ".svg":
+            canvases = [entry.canvas(labels) for entry in entries]
+            if not canvases:
+                raise BiplanarError("expected at least one sentence to draw, found none")
+            stream.write(to_svg(canvases, theme) + "\n")
+        else:
+            colour = stream.isatty()
+            width = terminal_width() if colour else None
+            stream.writelines(entry.lines(labels, width=width, colour=colour) + "\n\n" for entry in entries)

@@ -1,5 +1,19 @@
-"""Trees as pictures."""
+"""Trees as pictures: in the terminal, as SVG, on a page."""
 
+from biplanar.draw.compare import draw_comparison, paired
+from biplanar.draw.entries import Entry
+from biplanar.draw.page import draw_page
+from biplanar.draw.sentences import draw_sentence, draw_sentences
+from biplanar.draw.svg import draw_svg
 from biplanar.draw.terminal import draw_tree
 
-__all__ = ["draw_tree"]
+__all__ = [
+    "Entry",
+    "draw_comparison",
+    "draw_page",
+    "draw_sentence",
+    "draw_sentences",
+    "draw_svg",
+    "draw_tree",
+    "paired",
+]

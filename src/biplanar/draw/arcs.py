@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from biplanar.draw.cells import clean
+from biplanar.errors import LabelError, TreeError
+from biplanar.planes import planes_of
 from biplanar.tree import Int32s, Tree
 
 ABOVE, BELOW = 1, 2  # the sides bear the numbers of the planes that are drawn there
@@ -21,7 +24,9 @@ class PlacedArc:
     dependent: int
     plane: int
     side: int
+    label: str = ""
     level: int = 0
+    is_cut: bool = False  # its head is named in its label instead of being led to
 
     @property
     def is_root(self) -> bool:
@@ -29,14 +34,19 @@ class PlacedArc:
         return self.head == 0
 
     @property
+    def is_upright(self) -> bool:
+        """Whether it is a line that stands on its dependent and leads nowhere."""
+        return self.is_root or self.is_cut
+
+    @property
     def left(self) -> int:
         """The first word that the arc touches."""
-        return self.dependent if self.is_root else min(self.head, self.dependent)
+        return self.dependent if self.is_upright else min(self.head, self.dependent)
 
     @property
     def right(self) -> int:
         """The last word that the arc touches."""
-        return max(self.head, self.dependent)
+        return self.dependent if self.is_upright else max(self.head, self.dependent)
 
     @property
     def length(self) -> int:
@@ -56,9 +66,10 @@ class Skyline:
 
     def add(self, arc: PlacedArc, *, ends_apart: bool) -> PlacedArc:
         """Lay an arc on all that it overlaps; with `ends_apart` it shares no level with what it touches either."""
-        # The root's arc stands on its word but has a label that needs room to both sides.
-        over = slice(2 * arc.left - 1, 2 * arc.left + 2) if arc.is_root else slice(2 * arc.left + 1, 2 * arc.right)
-        level = int(self.tops[over].max()) + 1
+        over = slice(2 * arc.left, 2 * arc.left + 1) if arc.is_upright else slice(2 * arc.left + 1, 2 * arc.right)
+        # An upright arc has a label as wide as its word may be, which stands over the other arcs that begin there.
+        under = slice(2 * arc.left - 1, 2 * arc.left + 2) if arc.is_upright else over
+        level = int(self.tops[under].max()) + 1
         while ends_apart and (level in self.used[arc.left] or level in self.used[arc.right]):
             level += 1
         self.tops[over] = level
@@ -67,25 +78,75 @@ class Skyline:
         return replace(arc, level=level)
 
 
-def place_arcs(tree: Tree, planes: Sequence[int], *, down_the_page: bool = False) -> list[PlacedArc]:
+def check_drawable(forms: Sequence[str], tree: Tree, planes: Sequence[int], rows: Mapping[str, Sequence[str]]) -> None:
+    """Refuse what does not fit together."""
+    if len(forms) != len(tree):
+        raise TreeError(f"expected a tree of {len(forms)} words, found one of {len(tree)}")
+    for name, row in {"planes": planes, **rows}.items():
+        if len(row) != len(tree):
+            raise LabelError(f"{name}: expected {len(tree)} labels, one for each word, found {len(row)}")
+    if unknown := set(planes) - {0, 1, 2}:
+        raise LabelError(f"planes: expected 0, 1 or 2, found {min(unknown)}")
+
+
+def planes_to_draw(tree: Tree) -> list[int]:
+    """A plane for every arc, so that no two of one plane cross; 0 for those that fit in neither, and for the root's.
+
+    `2p-prop` finds two planes for all arcs where there are any. Where there are none it leaves out more arcs than
+    must be, and those that fit are given back.
+    """
+    return [
+        plane if head else 0 for head, plane in zip(tree.heads, _fill(tree, planes_of(tree, "2p-prop")), strict=True)
+    ]
+
+
+def place_arcs(
+    tree: Tree, planes: Sequence[int], *, down_the_page: bool = False, most_levels: int | None = None
+) -> list[PlacedArc]:
     """A side and a level for every arc, in the order of the dependents.
 
     Plane 1 goes above and plane 2 below; an arc of no plane goes where it crosses nothing, or else above.
     `down_the_page`, with one word a line, all ends at a word lie on one line, so they need levels of their own; the
-    root's arcs are left out, as they need no place.
+    root's arcs are left out, as they need no place. Arcs beyond `most_levels` are cut: only their dependents have an
+    end of them, and a label that names the head.
     """
-    sides = _sides(tree, planes)
-    rows = zip(tree.heads, range(1, len(tree) + 1), planes, sides, strict=True)
-    arcs = [PlacedArc(head, dependent, plane if head else 0, side) for head, dependent, plane, side in rows]
+    arcs = _arcs(tree, planes, _sides(tree, planes))
     shown = [arc for arc in arcs if not (down_the_page and arc.is_root)]
-    skylines = {side: Skyline(np.zeros(2 * len(tree) + 2, dtype=np.int32)) for side in (ABOVE, BELOW)}
-    placed = [skylines[arc.side].add(arc, ends_apart=down_the_page) for arc in _shortest_first(shown)]
-    return sorted(placed, key=lambda arc: arc.dependent)
+    return _lay(shown, len(tree), ends_apart=down_the_page, most_levels=most_levels)
+
+
+def place_facing(above: Tree, below: Tree, *, most_levels: int | None = None) -> list[PlacedArc]:
+    """The arcs of two trees of the same words, one on each side, all in no plane."""
+    words, none = len(above), [0] * len(above)
+    arcs = [*_arcs(above, none, [ABOVE] * words), *_arcs(below, none, [BELOW] * words)]
+    return _lay(arcs, words, most_levels=most_levels)
 
 
 def highest(arcs: Iterable[PlacedArc], side: int) -> int:
     """The outermost level in use on a side, 0 where there is no arc."""
     return max((arc.level for arc in arcs if arc.side == side), default=0)
+
+
+def _arcs(tree: Tree, planes: Sequence[int], sides: Sequence[int]) -> list[PlacedArc]:
+    rows = zip(tree.heads, planes, sides, map(clean, tree.deprels), strict=True)
+    return [
+        PlacedArc(head, dependent, plane if head else 0, side, label)
+        for dependent, (head, plane, side, label) in enumerate(rows, 1)
+    ]
+
+
+def _lay(
+    arcs: list[PlacedArc], words: int, *, ends_apart: bool = False, most_levels: int | None = None
+) -> list[PlacedArc]:
+    skylines = {side: Skyline(np.zeros(2 * words + 2, dtype=np.int32)) for side in (ABOVE, BELOW)}
+    placed = [skylines[arc.side].add(arc, ends_apart=ends_apart) for arc in _shortest_first(arcs)]
+    if most_levels is not None and any(arc.level > most_levels and not arc.is_upright for arc in placed):
+        return _lay([_cut(arc) if arc.level > most_levels else arc for arc in placed], words, ends_apart=ends_apart)
+    return sorted(placed, key=lambda arc: arc.dependent)
+
+
+def _cut(arc: PlacedArc) -> PlacedArc:
+    return arc if arc.is_root else replace(arc, label=f"{arc.label} (head {arc.head})".lstrip(), is_cut=True)
 
 
 def _shortest_first(arcs: list[PlacedArc]) -> list[PlacedArc]:
@@ -94,24 +155,30 @@ def _shortest_first(arcs: list[PlacedArc]) -> list[PlacedArc]:
     for arc in arcs:
         for word in (arc.left, arc.right):
             longest[arc.side, word] = max(longest[arc.side, word], arc.length)
-    # A root's label stands over the arcs that its word has, and under those that only pass.
-    return sorted(arcs, key=lambda arc: longest[ABOVE, arc.dependent] + 0.5 if arc.is_root else arc.length)
+    # An upright arc's label stands over the arcs that its word has, and under those that only pass.
+    return sorted(arcs, key=lambda arc: longest[arc.side, arc.dependent] + 0.5 if arc.is_upright else arc.length)
 
 
 def _sides(tree: Tree, planes: Sequence[int]) -> list[int]:
-    sides = [plane if head else ABOVE for head, plane in zip(tree.heads, planes, strict=True)]
-    # By side and word: the furthest words to the left and to the right that an arc joins it with.
+    return [plane if head and plane else ABOVE for head, plane in zip(tree.heads, _fill(tree, planes), strict=True)]
+
+
+def _fill(tree: Tree, planes: Sequence[int]) -> list[int]:
+    """The planes, with one for each arc that has none and fits into one all the same."""
+    filled = list(planes)
+    # By plane and word: the furthest words to the left and to the right that an arc joins it with.
     words = np.arange(len(tree) + 1, dtype=np.int32)
-    firsts, lasts = {ABOVE: words.copy(), BELOW: words.copy()}, {ABOVE: words.copy(), BELOW: words.copy()}
-    homeless_last = sorted((at for at, head in enumerate(tree.heads) if head), key=lambda at: sides[at] == 0)
+    firsts, lasts = {1: words.copy(), 2: words.copy()}, {1: words.copy(), 2: words.copy()}
+    homeless_last = sorted((at for at, head in enumerate(tree.heads) if head), key=lambda at: planes[at] == 0)
     for at in homeless_last:
         left, right = sorted((at + 1, tree.heads[at]))
-        if sides[at] == 0:
-            free = (side for side in (ABOVE, BELOW) if not _crosses(left, right, firsts[side], lasts[side]))
-            sides[at] = next(free, ABOVE)
-        firsts[sides[at]][right] = min(firsts[sides[at]][right], left)
-        lasts[sides[at]][left] = max(lasts[sides[at]][left], right)
-    return sides
+        if planes[at] == 0:
+            free = (plane for plane in (1, 2) if not _crosses(left, right, firsts[plane], lasts[plane]))
+            filled[at] = next(free, 0)
+        if plane := filled[at]:
+            firsts[plane][right] = min(firsts[plane][right], left)
+            lasts[plane][left] = max(lasts[plane][left], right)
+    return filled
 
 
 def _crosses(left: int, right: int, firsts: Int32s, lasts: Int32s) -> bool:

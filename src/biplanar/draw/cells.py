@@ -22,6 +22,7 @@ PLANE_STYLES = {0: PLAIN, 1: "38;5;33", 2: "38;5;208"}
 # Control characters, line and paragraph separators and lone surrogates would break the lines, or the terminal.
 _UNPRINTABLE = {"Cc", "Zl", "Zp", "Cs"}
 _JOINER = "\u200d"
+_LEFT_TO_RIGHT_MARK = "\u200e"  # takes no cell
 
 
 class Piece(NamedTuple):
@@ -83,7 +84,7 @@ def cut_line(pieces: Iterable[Piece], width: int) -> list[Piece]:
 def join_line(pieces: Iterable[Piece], *, colour: bool = False) -> str:
     """The pieces of one line with the spaces between them."""
     runs = groupby(_with_spaces(pieces), key=lambda piece: piece.style if colour else PLAIN)
-    return "".join(_styled("".join(piece.text for piece in run), style) for style, run in runs)
+    return "".join(_styled("".join(_kept_in_place(piece.text) for piece in run), style) for style, run in runs)
 
 
 def _with_spaces(pieces: Iterable[Piece]) -> Iterator[Piece]:
@@ -93,6 +94,12 @@ def _with_spaces(pieces: Iterable[Piece]) -> Iterator[Piece]:
             yield Piece(column, " " * (piece.column - column))
         yield piece
         column = piece.end
+
+
+def _kept_in_place(text: str) -> str:
+    """Marks around text that runs from right to left, or a terminal that turns such text would turn whole lines."""
+    turned = not text.isascii() and any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
+    return f"{_LEFT_TO_RIGHT_MARK}{text}{_LEFT_TO_RIGHT_MARK}" if turned else text
 
 
 def _styled(text: str, style: str) -> str:

@@ -1,0 +1,75 @@
+"""A sentence of a file with all that can be drawn of it, alone or against a system's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from biplanar.conllu import Sentence
+from biplanar.crossings import crossing_arcs
+from biplanar.draw.canvas import Canvas
+from biplanar.draw.compare import Differences, compared_canvas
+from biplanar.draw.sentences import label_rows, sentence_canvas, shown_planes
+from biplanar.draw.terminal import draw_tree
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A sentence, numbered as in its file; `other` is the system's, where two are compared."""
+
+    number: int
+    sentence: Sentence
+    other: Sentence | None = None
+
+    @property
+    def name(self) -> str:
+        """What the file calls it, else its number."""
+        return _comment(self.sentence, "sent_id") or f"sentence {self.number}"
+
+    @property
+    def text(self) -> str:
+        """As it was written, else its words."""
+        return _comment(self.sentence, "text") or " ".join(self.sentence.forms)
+
+    @property
+    def note(self) -> str:
+        """What there is to see."""
+        words = _count(len(self.sentence), "word")
+        if self.other is None:
+            return f"{words}, {_count(len(crossing_arcs(self.sentence.tree)), 'crossing arc')}"
+        found = Differences.between(self.sentence.tree, self.other.tree)
+        heads, relations = _count(len(found.heads), "wrong head"), _count(len(found.relations), "wrong relation")
+        return f"{words}, {heads}, {relations}"
+
+    def canvas(self, encoding: str | None = None) -> Canvas:
+        """The picture for SVG, with the labels of an encoding if one is named."""
+        if self.other is None:
+            return sentence_canvas(self.sentence, encoding=encoding)
+        return compared_canvas(self.sentence.forms, self.sentence.tree, self.other.tree)
+
+    def lines(self, encoding: str | None = None, *, width: int | None = None, colour: bool = False) -> str:
+        """The picture for a terminal; compared trees are one picture, with a row for what the system has instead."""
+        tree, planes, rows = self.sentence.tree, None, {}
+        if encoding is not None:
+            planes, rows = shown_planes(tree, encoding), label_rows(self.sentence, encoding)
+        if self.other is not None:
+            rows = {"system": self._instead(self.other)}
+        return draw_tree(self.sentence.forms, tree, planes=planes, rows=rows, width=width, colour=colour)
+
+    def _instead(self, other: Sentence) -> tuple[str, ...]:
+        found = Differences.between(self.sentence.tree, other.tree)
+        forms = ["root", *self.sentence.forms]
+        arcs = enumerate(zip(other.tree.heads, other.tree.deprels, strict=True), 1)
+        return tuple(
+            f"{deprel} ← {forms[head]}" if word in found.heads else deprel if word in found.relations else ""
+            for word, (head, deprel) in arcs
+        )
+
+
+def _comment(sentence: Sentence, name: str) -> str:
+    """The value of a comment `# name = value`."""
+    start = f"# {name} ="
+    return next((line.removeprefix(start).strip() for line in sentence.comments if line.startswith(start)), "")
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

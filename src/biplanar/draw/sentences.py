@@ -1,0 +1,61 @@
+"""Sentences as pictures, with the labels of an encoding under their words if wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from biplanar.conllu import Sentence
+from biplanar.draw.canvas import Canvas
+from biplanar.draw.markup import element
+from biplanar.draw.svg import canvas_of, to_svg
+from biplanar.encodings import get_encoding
+from biplanar.errors import TreeError
+from biplanar.labels import encode
+from biplanar.planes import STRATEGIES, planes_of
+from biplanar.tree import Tree
+
+
+def draw_sentence(sentence: Sentence, *, encoding: str | None = None, theme: str = "auto") -> str:
+    """A parsed sentence as an SVG document, with its labels in an encoding under the words if one is named."""
+    return to_svg([sentence_canvas(sentence, encoding=encoding)], theme)
+
+
+def draw_sentences(sentences: Iterable[Sentence], *, encoding: str | None = None, theme: str = "auto") -> str:
+    """Parsed sentences one under the other in one SVG document."""
+    return to_svg([sentence_canvas(sentence, encoding=encoding) for sentence in sentences], theme)
+
+
+def sentence_canvas(sentence: Sentence, *, encoding: str | None = None) -> Canvas:
+    """What `draw_sentence` draws, before it is drawn."""
+    tree = sentence.tree
+    if encoding is None:
+        return canvas_of(sentence.forms, tree)
+    return canvas_of(sentence.forms, tree, planes=shown_planes(tree, encoding), labels=label_rows(sentence, encoding))
+
+
+def label_rows(sentence: Sentence, encoding: str) -> dict[str, tuple[str, ...]]:
+    """A sentence's labels in an encoding, a row for each task; the relations, which arcs bear, are left out."""
+    how = get_encoding(encoding)
+    try:
+        rows = encode(sentence.tree, encoding, upos=sentence.upos if how.needs_upos else None)
+    except TreeError as error:
+        raise sentence.error_at(1, str(error)) from error
+    return dict(zip(how.tasks, zip(*rows, strict=True), strict=False))
+
+
+def shown_planes(tree: Tree, encoding: str) -> tuple[int, ...] | None:
+    """The planes in which an encoding puts arcs, so that picture and labels agree; None if it knows no planes."""
+    if encoding == "1p-brackets":
+        return (1,) * len(tree)
+    return planes_of(tree, encoding) if encoding in STRATEGIES else None
+
+
+def sentence_html(sentence: Sentence) -> str:
+    """A parsed sentence for a notebook; what is too wide for it can be scrolled."""
+    return scrolling(sentence_canvas(sentence), theme="auto")
+
+
+def scrolling(canvas: Canvas, theme: str, *, style: bool = True) -> str:
+    """A picture in HTML that scrolls from the side where its script begins."""
+    attributes = {"class": "bp-scroll", "dir": "rtl" if canvas.mirrored else "ltr", "style": "overflow-x:auto"}
+    return element("div", attributes, to_svg([canvas], theme, style=style))
