@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from biplanar.conllu import Sentence
-from biplanar.decoding import get_decoder
+from biplanar.decoding.search import Beam, Outcome
 from biplanar.encodings import Encoding, get_encoding
 from biplanar.errors import BiplanarError, FileError
-from biplanar.forest import Column, offsets_of
+from biplanar.forest import Column, Forest, offsets_of
 from biplanar.model_folder import ModelFolder
 from biplanar.tagger.features import Corpus, Vocabulary
-from biplanar.tagger.predict import Scorer, predict, predicted_forest
+from biplanar.tagger.predict import DEFAULT_DECODER, Parsed, Scorer, TreeDecoder, parse_corpus
 
 if TYPE_CHECKING:
     from biplanar.segmentation import Segmenter
@@ -26,6 +26,9 @@ EMBEDDED = "en"
 # Sentences are read ahead up to so many words, to be sorted by length and cut into batches.
 WINDOW_WORDS = 50_000
 BATCH_WORDS = 2_000
+
+# What MISC calls the probability of a word's head.
+PROBABILITY = "HeadProb"
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,7 @@ class Parser:
 
     def __init__(self, scorer: Scorer, encoding: Encoding, vocabulary: Vocabulary, folder: ModelFolder) -> None:
         self.scorer, self.encoding, self.vocabulary, self.folder = scorer, encoding, vocabulary, folder
+        self.outcome = Outcome()  # how all searches so far fared
         self._segmenter: Segmenter | None = None
 
     @property
@@ -70,9 +74,30 @@ class Parser:
             self._segmenter = Segmenter.load(self.folder.segmenter)
         return self._segmenter
 
-    def __call__(self, text: str | Sequence[str] | Sequence[Sequence[str]], *, decoder: str = "greedy") -> Document:
+    def __call__(
+        self,
+        text: str | Sequence[str] | Sequence[Sequence[str]],
+        *,
+        decoder: str = DEFAULT_DECODER,
+        probabilities: bool = False,
+    ) -> Document:
         """Parse raw text, a list of sentences as text, or a list of sentences as lists of words."""
-        return Document(tuple(self.pipe(self._sentences(text), decoder=decoder)))
+        return Document(tuple(self.pipe(self._sentences(text), decoder=decoder, probabilities=probabilities)))
+
+    def best_trees(
+        self, text: str | Sequence[str] | Sequence[Sequence[str]], wanted: int = 5, *, beam: Beam | None = None
+    ) -> list[list[tuple[Sentence, float]]]:
+        """For each sentence up to so many trees, best first, each with its log-probability."""
+        return [list(self.best_trees_of(sentence, wanted, beam=beam)) for sentence in self._sentences(text)]
+
+    def best_trees_of(
+        self, sentence: Sentence, wanted: int, *, beam: Beam | None = None
+    ) -> Iterator[tuple[Sentence, float]]:
+        """The same for one sentence."""
+        decoder = TreeDecoder(self.encoding, self.vocabulary.tasks, beam=beam or Beam())
+        batch = Corpus.of([sentence.forms], self.vocabulary).batch([0])
+        for parsed, score in decoder.best_trees(self.scorer, batch, wanted):
+            yield next(self._with_trees([sentence], parsed)), score
 
     def _sentences(self, text: str | Sequence[str] | Sequence[Sequence[str]]) -> list[Sentence]:
         if isinstance(text, str):
@@ -88,23 +113,40 @@ class Parser:
         ]
 
     def pipe(
-        self, sentences: Iterable[Sentence], *, decoder: str = "greedy", batch_words: int = BATCH_WORDS
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decoder: str = DEFAULT_DECODER,
+        batch_words: int = BATCH_WORDS,
+        probabilities: bool = False,
+        beam: Beam | None = None,
     ) -> Iterator[Sentence]:
-        """Parse a stream of sentences, in its order and with bounded memory; all columns but the tree's are kept."""
-        get_decoder(decoder)
-        for window in _windows(sentences):
-            yield from self._parse(window, decoder, batch_words)
+        """Parse a stream of sentences, in its order and with bounded memory; all columns but the tree's are kept.
 
-    def _parse(self, sentences: list[Sentence], decoder: str, batch_words: int) -> Iterator[Sentence]:
+        With `probabilities`, MISC says of each word how likely its head is (`HeadProb`).
+        """
+        how = TreeDecoder(self.encoding, self.vocabulary.tasks, decoder, beam or Beam(), probabilities)
+        for window in _windows(sentences):
+            yield from self._parse(window, how, batch_words)
+
+    def _parse(self, sentences: list[Sentence], decoder: TreeDecoder, batch_words: int) -> Iterator[Sentence]:
         if self.encoding.needs_upos and any("_" in sentence.upos for sentence in sentences):
             sentences = self.segmenter.tag(sentences)
         corpus = Corpus.of([sentence.forms for sentence in sentences], self.vocabulary)
-        predictions = predict(self.scorer, corpus, self.vocabulary.tasks["deprel"], batch_words)
         upos = Column.of(tag for sentence in sentences for tag in sentence.upos) if self.encoding.needs_upos else None
-        offsets, tasks = offsets_of(map(len, sentences)), self.vocabulary.tasks
-        forest = predicted_forest(predictions, offsets, self.encoding, tasks, decoder=decoder, upos=upos)
-        for sentence, tree in zip(sentences, forest.trees(), strict=True):
-            yield sentence.with_tree(tree)
+        parsed = parse_corpus(self.scorer, corpus, decoder, batch_words, upos)
+        self.outcome += parsed.outcome
+        return self._with_trees(sentences, parsed)
+
+    def _with_trees(self, sentences: list[Sentence], parsed: Parsed) -> Iterator[Sentence]:
+        offsets = offsets_of(map(len, sentences))
+        forest = Forest(offsets, parsed.heads, Column(parsed.relations, self.vocabulary.tasks["deprel"]), None)
+        for sentence, tree, start in zip(sentences, forest.trees(), offsets[:-1], strict=True):
+            result = sentence.with_tree(tree)
+            if parsed.probabilities is not None:
+                chances = parsed.probabilities[start : start + len(sentence)]
+                result = result.with_misc(PROBABILITY, [f"{chance:.3f}" for chance in chances.tolist()])
+            yield result
 
 
 def load(model: str | Path | None = None, *, device: str = "cpu", threads: int = 1) -> Parser:

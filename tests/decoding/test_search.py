@@ -15,7 +15,7 @@ from biplanar.encodings import get_encoding
 from biplanar.forest import Column, offsets_of
 from biplanar.tree import Tree
 
-EXACT = Beam(states=10**6, margin=math.inf, rarest=0.0, edges=10**7, nodes=10**7)
+EXACT = Beam(states=10**4, margin=math.inf, rarest=0.0, edges=10**9, nodes=10**7)
 DEPRELS = ("root", "dep")
 
 # Small label sets with the paper's order of brackets, with closers first, and with two planes.
@@ -23,6 +23,7 @@ LABEL_SETS: dict[str, tuple[tuple[str, ...], ...]] = {
     "one plane": (("_", "<", "/", "\\", ">", "<\\", "/>", "</\\>"),),
     "closers first": (("_", "<\\", "/>", "<", "\\<\\", "\\", "/", ">/"),),
     "two planes": (("_", "<", "/>", "\\"), ("_", ">", "<\\")),
+    "many closers": (("_", "<", "/", "\\\\", "</\\>", ">"), ("_", "\\", "/>", "<\\")),
     "two planes, ordered": (("_", "<\\", "\\<", ">/"), ("_", "/", ">")),
 }
 

@@ -21,7 +21,7 @@ def evaluate(
     raw: Annotated[bool, typer.Option("--raw", help="With -m: parse the gold file's raw text.")] = False,
     against: Annotated[str | None, typer.Option(help="Another system's CoNLL-U, for a paired bootstrap.")] = None,
     by: Annotated[str, typer.Option(help="Breakdowns: deprel,length,distance,projectivity.")] = "",
-    decoder: Annotated[str, typer.Option(help="With -m: greedy or paper.")] = "greedy",
+    decoder: Annotated[str, typer.Option(help="With -m: search, minimum-risk, greedy or paper.")] = "search",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Compare trees with gold ones: CoNLL 2018 scores, exact relations, whole sentences, crossing arcs."""

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from biplanar.conllu import Sentence
+    from biplanar.conllu import Sentence, Word
+    from biplanar.decoding.search import Beam
     from biplanar.parser import Parser
 
 INPUTS = ("text", "lines", "horizontal", "vertical", "conllu")
-OUTPUTS = ("conllu", "json", "tree")
+OUTPUTS = ("conllu", "json", "tree", "svg")
 
 
 def parse(
@@ -24,12 +25,18 @@ def parse(
     ] = None,
     target: Annotated[str, typer.Option("--output", help=", ".join(OUTPUTS))] = "conllu",
     output: Annotated[str, typer.Option("-o", help="Where to write; - is standard output.")] = "-",
-    decoder: Annotated[str, typer.Option(help="greedy or paper.")] = "greedy",
+    decoder: Annotated[str, typer.Option(help="search, minimum-risk, greedy or paper.")] = "search",
+    beam: Annotated[int, typer.Option(help="How many states a search keeps at each word.", min=1)] = 64,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="How likely each head is, as HeadProb in MISC.")
+    ] = False,
+    best: Annotated[int, typer.Option(help="Write so many trees of each sentence, best first.", min=1)] = 1,
     batch_tokens: Annotated[int, typer.Option(help="Words in a batch.", min=1)] = 2000,
     device: Annotated[str, typer.Option(help="cpu, auto, cuda:N or mps.")] = "cpu",
     threads: Annotated[int, typer.Option(help="Processor threads.", min=1)] = 1,
 ) -> None:
     """Parse text, words or CoNLL-U."""
+    from biplanar.decoding.search import Beam
     from biplanar.errors import UnknownNameError
     from biplanar.parser import load
     from biplanar.text import writing
@@ -39,9 +46,22 @@ def parse(
         if name not in known:
             raise UnknownNameError(kind, name, known)
     parser = load(model, device=device, threads=threads)
-    sentences = _read(parser, file, text, source)
+    sentences, width = _read(parser, file, text, source), Beam(beam)
+    if best == 1:
+        parsed = parser.pipe(
+            sentences, decoder=decoder, batch_words=batch_tokens, probabilities=probabilities, beam=width
+        )
+    else:
+        parsed = _several(parser, sentences, best, width)
     with writing(output) as stream:
-        _write(parser.pipe(sentences, decoder=decoder, batch_words=batch_tokens), target, stream.write)
+        _write(parsed, target, stream.write)
+
+
+def _several(parser: Parser, sentences: Iterable[Sentence], wanted: int, beam: Beam) -> Iterator[Sentence]:
+    """All trees of each sentence, with their ranks and log-probabilities as comments."""
+    for sentence in sentences:
+        for rank, (parsed, score) in enumerate(parser.best_trees_of(sentence, wanted, beam=beam), 1):
+            yield parsed.with_comments([f"# tree_rank = {rank}", f"# tree_log_probability = {score:.4f}"])
 
 
 def _read(parser: Parser, file: str, text: str | None, source: str) -> Iterable[Sentence]:
@@ -65,13 +85,24 @@ def _write(sentences: Iterator[Sentence], target: str, write: Callable[[str], ob
     import sys
 
     from biplanar.cli.draw import terminal_width
-    from biplanar.draw import draw_tree
+    from biplanar.draw import draw_sentences, draw_tree
 
+    if target == "svg":
+        write(draw_sentences(sentences) + "\n")
+        return
     for sentence in sentences:
         if target == "conllu":
             write(sentence.to_conllu())
         elif target == "json":
-            write(json.dumps([word._asdict() for word in sentence.words], ensure_ascii=False) + "\n")
+            write(json.dumps([_json(word) for word in sentence.words], ensure_ascii=False) + "\n")
         else:
             colour = sys.stdout.isatty()
             write(draw_tree(sentence.forms, sentence.tree, width=terminal_width(), colour=colour) + "\n\n")
+
+
+def _json(word: Word) -> dict[str, str | int | float | None]:
+    """All columns, and the head's probability where MISC tells it."""
+    from biplanar.parser import PROBABILITY
+
+    known = dict(item.split("=", 1) for item in word.misc.split("|") if "=" in item)
+    return word._asdict() | ({"head_probability": float(known[PROBABILITY])} if PROBABILITY in known else {})

@@ -29,6 +29,15 @@ ROOT_USED, HEADLESS = 1 << (4 * FIELD), 1 << (4 * FIELD + 1)
 # What a label does, beside what it takes from the stacks and puts there; the last is what no tree allows.
 OPENS_LEFT, CLOSES_RIGHT, OPENS_RIGHT, IMPOSSIBLE = 1, 2, 4, 8
 
+# The narrowest beam.
+FEWEST = 8
+
+# Up to so many pairs of labels are sorted by insertion.
+FEW = 24
+
+# How many words of histories are gone through, at most, to build a lattice without cycles.
+STEPS_WITHOUT_CYCLES = 16_000_000
+
 # How a sentence was decided: the argmax was a tree; the best path was; a later one was; the best of a lattice without
 # cycles was, as there were too many paths with one; no path was found.
 ARGMAX, BEST, NEXT_BEST, ACYCLIC, LOST = range(5)
@@ -67,7 +76,7 @@ class Limits(NamedTuple):
     beam: int  # states that go on from a word
     margin: float  # how far below the best one, at most
     least: float  # log-probability of a label that is not a word's best, at least
-    edges: int  # of a sentence's lattice, in all
+    edges: int  # of a sentence's lattice, in all; the beam is made narrower until they suffice
     nodes: int  # looked at in search of a path without a cycle
 
 
@@ -173,7 +182,7 @@ def _word_pairs(
     scores: Floats,
     count: int,
 ) -> int:
-    """One word's pairs, put into their order one by one."""
+    """One word's pairs; few are put into their order one by one, many are sorted in the end."""
     begin, (ones, twos) = count, candidates.starts
     for one in range(ones[word], ones[word + 1]):
         if candidates.logs[one] < least and one > ones[word]:
@@ -185,11 +194,14 @@ def _word_pairs(
             if not _fit(labels.kinds[first], labels.kinds[second], is_first):
                 continue
             at, score = count, np.float64(candidates.logs[one]) + np.float64(candidates.logs[two])
-            while at > begin and scores[at - 1] < score:
+            while begin < at < begin + FEW and scores[at - 1] < score:
                 scores[at], chosen[at] = scores[at - 1], chosen[at - 1]
                 at -= 1
             scores[at], chosen[at, 0], chosen[at, 1] = score, first, second
             count += 1
+    if count - begin > FEW:
+        order = np.argsort(-scores[begin:count], kind="mergesort") + begin
+        scores[begin:count], chosen[begin:count] = scores[order], chosen[order]
     return count
 
 
@@ -265,15 +277,14 @@ def _depth_score(key: int, at: int, depths: NDArray[np.float32]) -> float:
 
 
 @njit(cache=True)
-def build_lattice(
-    start: int, pairs: Pairs, labels: Labels, costs: Costs, limits: Limits, acyclic: bool = False
-) -> Lattice:
+def build_lattice(start: int, pairs: Pairs, labels: Labels, costs: Costs, limits: Limits, acyclic: bool) -> Lattice:
     """Extend states word by word; equal ones become one, and the best go on.
 
     Where no way leads to the end, `states` is 0. If `acyclic`, labels that would close a cycle on the best way to a
     state are not taken from there, so that the best path has none; but ways that are lost so are not looked for.
     """
-    words, room, slots = len(pairs.starts) - 1, *_room(pairs, limits)
+    words, beam = len(pairs.starts) - 1, min(limits.beam, max(FEWEST, limits.edges // max(len(pairs.scores), 1)))
+    room, slots = _room(pairs, beam)
     table = np.zeros(slots, dtype=np.int32)
     keys, bests, owns, score_of = np.empty(room, np.int64), np.empty(room), np.empty(room), np.empty(room)
     best_edge, last_edge, next_edge = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
@@ -289,7 +300,7 @@ def build_lattice(
             if acyclic:
                 _remember(history, word, int(source), best_edge, source_of, pair_of, pairs, labels)
             for pair in range(pairs.starts[word], pairs.starts[word + 1]):
-                if base + pairs.scores[pair] < highest - limits.margin or edges >= limits.edges:
+                if base + pairs.scores[pair] < highest - limits.margin:
                     break
                 after = _after(key, pairs.needs[pair], pairs.changes[pair], pairs.kinds[pair], closable[word + 1])
                 if after < 0:
@@ -314,7 +325,7 @@ def build_lattice(
                 if base + score > bests[state]:
                     bests[state], best_edge[state] = base + score, edges
                 edges += 1
-        kept = _best_states(first, states, bests, owns, limits.beam)
+        kept = _best_states(first, states, bests, owns, beam)
     end = states
     bests[end], owns[end], last_edge[end] = -np.inf, 0.0, -1
     for source in kept:
@@ -331,15 +342,15 @@ def build_lattice(
 
 
 @njit(cache=True)
-def _room(pairs: Pairs, limits: Limits) -> tuple[int, int]:
+def _room(pairs: Pairs, beam: int) -> tuple[int, int]:
     """How many states and edges there may be, and how large a table finds a word's states quickly."""
     most = 0
     for word in range(len(pairs.starts) - 1):
         most = max(most, pairs.starts[word + 1] - pairs.starts[word])
     slots = 256
-    while slots < 2 * min(limits.beam * most, limits.edges):
+    while slots < 2 * beam * most:
         slots *= 2
-    return min(limits.beam * (len(pairs.scores) + 1), limits.edges + limits.beam) + 2, slots
+    return beam * (len(pairs.scores) + 1) + 2, slots
 
 
 @njit(cache=True)
@@ -478,35 +489,34 @@ def _follow(history: History, word: int, pair: Int32s, labels: Labels) -> None:
 
 @njit(cache=True)
 def _closes_cycle(history: History, word: int, pair: Int32s, labels: Labels) -> bool:
-    """Whether a word's labels would close a cycle; the history is left as it was."""
+    """Whether a word's labels would close a cycle where there was none; the history is left as it was."""
     heads, stacks, _ = history
     depths, own = history.depths.copy(), np.zeros(4, dtype=np.int64)  # what was there, and what the word puts on top
-    changed = np.empty(int(history.depths.sum()) + 8, dtype=np.int64)
+    changed = np.empty(depths.sum() + 8, dtype=np.int64)
     count, closed = 0, False
     for plane in range(2):
         for place in range(labels.starts[pair[plane]], labels.starts[pair[plane] + 1]):
             symbol = labels.symbols[place]
             stack = 2 * plane + (symbol & 1)
+            if closed:
+                break
             if symbol < 2:
                 own[stack] += 1
                 continue
+            partner = word
             if own[stack]:
-                partner = word
                 own[stack] -= 1
             else:
                 depths[stack] -= 1
                 partner = stacks[stack, depths[stack]]
             dependent, head = (word + 1, partner) if symbol == 3 else (partner, word + 1)
-            changed[count] = dependent
+            at = head
+            while at > 0 and at != dependent:
+                at = heads[at - 1]
+            closed = at == dependent
             heads[dependent - 1] = head
+            changed[count] = dependent
             count += 1
-    for number in range(count):
-        at = int(heads[changed[number] - 1])
-        while at > 0 and at != changed[number]:
-            at = int(heads[at - 1])
-        if at > 0:
-            closed = True
-            break
     for number in range(count):
         heads[changed[number] - 1] = 0
     return closed
@@ -593,7 +603,7 @@ def search_sentence(
 ) -> int:
     """Put the best labels into `chosen`, which has a row for each plane, and say how they were found."""
     pairs = make_pairs(start, words, candidates, labels, limits.least)
-    lattice = build_lattice(start, pairs, labels, costs, limits)
+    lattice = build_lattice(start, pairs, labels, costs, limits, False)
     if not lattice.states:
         return LOST
     outcome, path = BEST, best_path(lattice, words)
@@ -602,7 +612,7 @@ def search_sentence(
         if len(paths):
             outcome, path = NEXT_BEST, paths[0]
         else:
-            lattice = build_lattice(start, pairs, labels, costs, limits, True)
+            lattice = build_lattice(start, pairs, labels, costs, _narrowed(limits, words), True)
             if not lattice.states:
                 return LOST
             outcome, path = ACYCLIC, best_path(lattice, words)
@@ -610,6 +620,13 @@ def search_sentence(
         chosen[0, start + word] = pairs.labels[path[word], 0]
         chosen[1, start + word] = pairs.labels[path[word], 1] - labels.second
     return outcome
+
+
+@njit(cache=True)
+def _narrowed(limits: Limits, words: int) -> Limits:
+    """A beam for a lattice without cycles: each of its states costs as much as there are words before it."""
+    beam = min(limits.beam, max(FEWEST, STEPS_WITHOUT_CYCLES // words**2))
+    return Limits(beam, limits.margin, limits.least, limits.edges, limits.nodes)
 
 
 @njit(cache=True)
@@ -659,7 +676,7 @@ def best_trees(
 ) -> tuple[NDArray[np.int32], Floats]:
     """The heads of the best trees of a sentence, best first, with the scores of their best label sequences."""
     pairs = make_pairs(start, words, candidates, labels, limits.least)
-    lattice = build_lattice(start, pairs, labels, costs, limits)
+    lattice = build_lattice(start, pairs, labels, costs, limits, False)
     if not lattice.states:
         return np.zeros((0, words), dtype=np.int32), np.zeros(0)
     _, trees, scores = next_paths(lattice, pairs, labels, wanted, limits.nodes * wanted)
@@ -682,7 +699,7 @@ def draw_trees(
     A drawn sequence with a cycle is thrown away; after ten times as many as are wanted, fewer come back.
     """
     pairs = make_pairs(start, words, candidates, labels, limits.least)
-    lattice = build_lattice(start, pairs, labels, costs, limits)
+    lattice = build_lattice(start, pairs, labels, costs, limits, False)
     trees, found = np.empty((wanted, words), dtype=np.int32), 0
     if lattice.states:
         sums = _forward_sums(lattice)

@@ -36,7 +36,7 @@ class Beam:
     margin: float = 9.0  # how far below the best state's score they may be
     rarest: float = 1e-3  # the least probability of a label that is not its word's best
     wider: int = 8
-    edges: int = 2_000_000  # the most that one sentence's lattice may have
+    edges: int = 1_000_000  # the most that one sentence's lattice may have; if need be, with fewer states
     nodes: int = 20_000  # looked at, at most, in search of a path without a cycle
 
     def limits(self) -> Limits:
