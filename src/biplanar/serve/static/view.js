@@ -1,0 +1,106 @@
+// One sentence of the answer: its trees, the picture of the chosen one, its decoding and its table.
+
+import { isBrackets } from "./brackets.js";
+import { byId, fill, make } from "./dom.js";
+import { decodingOf } from "./moments.js";
+import { Picture } from "./picture.js";
+import { Replay } from "./replay.js";
+import { arcsOf, described, differing, percent } from "./trees.js";
+
+const HINT = "Point at an arc, a word or a bracket to see what belongs together.";
+
+/** Shows sentences; remembers the one it shows, with the number of the tree that was chosen. */
+export class SentenceView {
+  constructor() {
+    this.sentence = null;
+    this.replay = null;
+  }
+
+  get tree() {
+    return this.sentence.trees[this.number];
+  }
+
+  show(sentence, encoding) {
+    Object.assign(this, { sentence, encoding });
+    fill(byId("choices"), sentence.trees.length > 1 ? sentence.trees.map((tree, at) => this.choice(tree, at)) : []);
+    this.showTree(0);
+  }
+
+  /** Nothing to show any more. */
+  clear() {
+    this.replay?.stop();
+    Object.assign(this, { sentence: null, replay: null });
+  }
+
+  showTree(number) {
+    this.replay?.stop();
+    this.number = number;
+    const { sentence, tree, encoding } = this;
+    const decoding = tree.labels ? decodingOf(tree, encoding) : null;
+    const picture = new Picture({
+      forms: sentence.forms, rtl: sentence.rtl, arcs: this.arcs(decoding), labels: tree.labels,
+      tasks: tasksOf(encoding, tree.labels), steps: decoding?.hasStacks ? decoding.steps : null,
+      onSelect: (arc) => this.tell(arc),
+    });
+    picture.showMoment(null);
+    fill(byId("picture"), picture.element);
+    this.replay = decoding ? new Replay(decoding, sentence.forms, picture) : null;
+    fill(byId("replay"), this.replay ? this.replay.element : make("p", { class: "hint" }, cannotSay(encoding)));
+    fill(byId("table"), this.table());
+    this.tell(null);
+  }
+
+  arcs(decoding) {
+    const changed = this.number ? differing(this.tree, this.sentence.trees[0]) : new Set();
+    const arcs = arcsOf(this.tree).map((arc) => ({ ...arc, changed: changed.has(arc.dependent) }));
+    return [...arcs, ...(decoding?.stray ?? [])];
+  }
+
+  tell(arc) {
+    if (arc) byId("fact").textContent = described(arc, this.sentence.forms);
+    else byId("fact").textContent = this.number ? this.difference() : HINT;
+  }
+
+  difference() {
+    const words = [...differing(this.tree, this.sentence.trees[0])].map((word) => this.sentence.forms[word - 1]);
+    return `Underlined is what differs from the first tree: ${words.join(", ")}.`;
+  }
+
+  choice(tree, at) {
+    const chance = tree.log_probability === null ? null : Math.exp(tree.log_probability);
+    const share = chance === null ? "" : chance < 0.01 ? "< 1 %" : percent(chance);
+    const name = `Tree ${at + 1}${share && `, probability ${share}`}`;
+    const input = make("input", { type: "radio", name: "tree", "aria-label": name, change: () => this.showTree(at) });
+    input.checked = at === 0;
+    return make("label", { class: "choice" }, input, make("b", {}, String(at + 1)), share && make("span", {}, share));
+  }
+
+  table() {
+    const { tree } = this;
+    const { forms } = this.sentence;
+    const tasks = tree.labels ? tasksOf(this.encoding, tree.labels) : [];
+    const chances = tree.probabilities;
+    const names = ["", "word", "head", "relation", "plane", ...tasks, ...(chances ? ["probability"] : [])];
+    const head = (number) => (number ? `${number} ${forms[number - 1]}` : "root");
+    const row = (form, at) => [
+      String(at + 1), form, head(tree.heads[at]), tree.deprels[at], tree.planes[at] ? String(tree.planes[at]) : "",
+      ...(tree.labels?.[at] ?? []), ...(chances ? [percent(chances[at])] : []),
+    ];
+    const cells = (texts) => texts.map((text, at) => make("td", { dir: "auto", class: at > 4 ? "mono" : null }, text));
+    return make(
+      "table",
+      {},
+      make("thead", {}, make("tr", {}, names.map((name) => make("th", { scope: "col" }, name)))),
+      make("tbody", {}, forms.map((form, at) => make("tr", {}, cells(row(form, at))))),
+    );
+  }
+}
+
+function tasksOf(encoding, labels) {
+  return isBrackets(encoding) ? (labels?.[0] ?? []).map((_, at) => `plane ${at + 1}`) : ["head"];
+}
+
+function cannotSay(encoding) {
+  const why = encoding === "rel-pos" ? "lack parts of speech for this sentence" : "cannot say this tree";
+  return `The labels of ${encoding} ${why}, so there is no decoding to show.`;
+}
