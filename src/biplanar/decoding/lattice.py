@@ -32,15 +32,11 @@ OPENS_LEFT, CLOSES_RIGHT, OPENS_RIGHT, IMPOSSIBLE = 1, 2, 4, 8
 # The narrowest beam.
 FEWEST = 8
 
-# Up to so many pairs of labels are sorted by insertion.
-FEW = 24
-
 # How many words of histories are gone through, at most, to build a lattice without cycles.
 STEPS_WITHOUT_CYCLES = 16_000_000
 
-# How a sentence was decided: the argmax was a tree; the best path was; a later one was; the best of a lattice without
-# cycles was, as there were too many paths with one; no path was found.
-ARGMAX, BEST, NEXT_BEST, ACYCLIC, LOST = range(5)
+# How a sentence was decided: the argmax was a tree; the best path was; the best path had a cycle; no path was found.
+ARGMAX, BEST, CYCLIC, LOST = range(4)
 
 
 class Labels(NamedTuple):
@@ -154,26 +150,29 @@ def likeliest(scores: NDArray[np.float32], mass: float, most: int) -> tuple[Int6
 
 @njit(cache=True)
 def make_pairs(start: int, words: int, candidates: Candidates, labels: Labels, least: float) -> Pairs:
-    """All pairs of one label of each plane that a word may take."""
+    """All pairs of one label of each plane that each word may take."""
     total = 0
-    for word in range(start, start + words):
-        total += (candidates.starts[0, word + 1] - candidates.starts[0, word]) * (
-            candidates.starts[1, word + 1] - candidates.starts[1, word]
-        )
+    for at in range(start, start + words):
+        ones = candidates.starts[0, at + 1] - candidates.starts[0, at]
+        total += ones * (candidates.starts[1, at + 1] - candidates.starts[1, at])
     starts, chosen = np.zeros(words + 1, dtype=np.int64), np.empty((total, 2), dtype=np.int32)
     scores, count = np.empty(total, dtype=np.float64), 0
     for word in range(words):
         count = _word_pairs(start + word, word == 0, candidates, labels, least, chosen, scores, count)
         starts[word + 1] = count
-    chosen, scores = chosen[:count], scores[:count]
-    one, two = chosen[:, 0], chosen[:, 1]
-    needs, changes = labels.needs[one] + labels.needs[two], labels.changes[one] + labels.changes[two]
-    return Pairs(starts, chosen, scores, needs, changes, labels.kinds[one] | labels.kinds[two])
+    needs, changes = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    kinds = np.empty(count, dtype=np.int64)
+    for pair in range(count):
+        one, two = chosen[pair, 0], chosen[pair, 1]
+        needs[pair] = labels.needs[one] + labels.needs[two]
+        changes[pair] = labels.changes[one] + labels.changes[two]
+        kinds[pair] = labels.kinds[one] | labels.kinds[two]
+    return Pairs(starts, chosen[:count], scores[:count], needs, changes, kinds)
 
 
 @njit(cache=True)
 def _word_pairs(
-    word: int,
+    at: int,
     is_first: bool,
     candidates: Candidates,
     labels: Labels,
@@ -182,26 +181,25 @@ def _word_pairs(
     scores: Floats,
     count: int,
 ) -> int:
-    """One word's pairs; few are put into their order one by one, many are sorted in the end."""
-    begin, (ones, twos) = count, candidates.starts
-    for one in range(ones[word], ones[word + 1]):
-        if candidates.logs[one] < least and one > ones[word]:
+    """One word's pairs, put into their order one by one."""
+    begin, logs, ids = count, candidates.logs, candidates.ids
+    first_one, first_two = candidates.starts[0, at], candidates.starts[1, at]
+    for one in range(first_one, candidates.starts[0, at + 1]):
+        if logs[one] < least and one > first_one:
             break
-        for two in range(twos[word], twos[word + 1]):
-            if candidates.logs[two] < least and two > twos[word]:
+        for two in range(first_two, candidates.starts[1, at + 1]):
+            if logs[two] < least and two > first_two:
                 break
-            first, second = candidates.ids[one], labels.second + candidates.ids[two]
-            if not _fit(labels.kinds[first], labels.kinds[second], is_first):
+            if not _fit(labels.kinds[ids[one]], labels.kinds[labels.second + ids[two]], is_first):
                 continue
-            at, score = count, np.float64(candidates.logs[one]) + np.float64(candidates.logs[two])
-            while begin < at < begin + FEW and scores[at - 1] < score:
-                scores[at], chosen[at] = scores[at - 1], chosen[at - 1]
-                at -= 1
-            scores[at], chosen[at, 0], chosen[at, 1] = score, first, second
+            place, score = count, np.float64(logs[one]) + np.float64(logs[two])
+            while place > begin and scores[place - 1] < score:
+                scores[place] = scores[place - 1]
+                chosen[place, 0], chosen[place, 1] = chosen[place - 1, 0], chosen[place - 1, 1]
+                place -= 1
+            scores[place] = score
+            chosen[place, 0], chosen[place, 1] = ids[one], labels.second + ids[two]
             count += 1
-    if count - begin > FEW:
-        order = np.argsort(-scores[begin:count], kind="mergesort") + begin
-        scores[begin:count], chosen[begin:count] = scores[order], chosen[order]
     return count
 
 
@@ -356,9 +354,19 @@ def _room(pairs: Pairs, beam: int) -> tuple[int, int]:
 @njit(cache=True)
 def _best_states(first: int, end: int, bests: Floats, owns: Floats, beam: int) -> Int64s:
     """Of one word's states, whose own scores are added here, the best, best first."""
+    kept, count = np.empty(min(beam, end - first), dtype=np.int64), 0
     for state in range(first, end):
         bests[state] += owns[state]
-    return np.argsort(-bests[first:end], kind="mergesort")[:beam] + first
+        if count < len(kept):
+            count += 1
+        elif bests[state] <= bests[kept[count - 1]]:
+            continue
+        place = count - 1
+        while place > 0 and bests[kept[place - 1]] < bests[state]:
+            kept[place] = kept[place - 1]
+            place -= 1
+        kept[place] = state
+    return kept
 
 
 @njit(cache=True)
@@ -592,7 +600,55 @@ def _depths_agree(key: int, at: int, depths: NDArray[np.float32]) -> bool:
 
 
 @njit(cache=True)
-def search_sentence(
+def search_all(
+    offsets: Int64s,
+    candidates: Candidates,
+    labels: Labels,
+    costs: Costs,
+    limits: Limits,
+    chosen: NDArray[np.int32],
+) -> NDArray[np.int8]:
+    """Put the best labels of every sentence into `chosen`, which has a row for each plane, and say how they were found.
+
+    Where a cycle or no way to the end was found, the labels are each word's best.
+    """
+    outcomes = np.zeros(len(offsets) - 1, dtype=np.int8)
+    for s in range(len(outcomes)):
+        start, words = offsets[s], offsets[s + 1] - offsets[s]
+        for at in range(start, start + words):
+            one, two = _tops(at, candidates, labels)
+            chosen[0, at], chosen[1, at] = one, two - labels.second
+        if words == 0 or (
+            _argmax_is_tree(start, words, candidates, labels, costs)
+            and not has_cycle(_argmax_heads(start, words, candidates, labels))
+        ):
+            continue
+        pairs = make_pairs(start, words, candidates, labels, limits.least)
+        lattice = build_lattice(start, pairs, labels, costs, limits, False)
+        if not lattice.states:
+            outcomes[s] = LOST
+            continue
+        path = best_path(lattice, words)
+        if has_cycle(heads_of(path, pairs, labels)):
+            outcomes[s] = CYCLIC
+            continue
+        outcomes[s] = BEST
+        _put(path, pairs, labels, start, chosen)
+    return outcomes
+
+
+@njit(cache=True)
+def _put(path: Int32s, pairs: Pairs, labels: Labels, start: int, chosen: NDArray[np.int32]) -> None:
+    for word in range(len(path)):
+        chosen[0, start + word] = pairs.labels[path[word], 0]
+        chosen[1, start + word] = pairs.labels[path[word], 1] - labels.second
+
+
+# What follows is for the few sentences whose best path has a cycle, and is compiled when the first one comes.
+
+
+@njit(cache=True)
+def search_next_best(
     start: int,
     words: int,
     candidates: Candidates,
@@ -600,58 +656,35 @@ def search_sentence(
     costs: Costs,
     limits: Limits,
     chosen: NDArray[np.int32],
-) -> int:
-    """Put the best labels into `chosen`, which has a row for each plane, and say how they were found."""
+) -> bool:
+    """The best path without a cycle, if it is among the first that can be looked at."""
     pairs = make_pairs(start, words, candidates, labels, limits.least)
     lattice = build_lattice(start, pairs, labels, costs, limits, False)
-    if not lattice.states:
-        return LOST
-    outcome, path = BEST, best_path(lattice, words)
-    if has_cycle(heads_of(path, pairs, labels)):
-        paths, _, _ = next_paths(lattice, pairs, labels, 1, limits.nodes)
-        if len(paths):
-            outcome, path = NEXT_BEST, paths[0]
-        else:
-            lattice = build_lattice(start, pairs, labels, costs, _narrowed(limits, words), True)
-            if not lattice.states:
-                return LOST
-            outcome, path = ACYCLIC, best_path(lattice, words)
-    for word in range(words):
-        chosen[0, start + word] = pairs.labels[path[word], 0]
-        chosen[1, start + word] = pairs.labels[path[word], 1] - labels.second
-    return outcome
+    paths, _, _ = next_paths(lattice, pairs, labels, 1, limits.nodes)
+    if len(paths):
+        _put(paths[0], pairs, labels, start, chosen)
+    return len(paths) > 0
 
 
 @njit(cache=True)
-def _narrowed(limits: Limits, words: int) -> Limits:
-    """A beam for a lattice without cycles: each of its states costs as much as there are words before it."""
+def search_without_cycles(
+    start: int,
+    words: int,
+    candidates: Candidates,
+    labels: Labels,
+    costs: Costs,
+    limits: Limits,
+    chosen: NDArray[np.int32],
+) -> bool:
+    """A good path without a cycle, from a lattice that is checked for cycles word by word."""
+    pairs = make_pairs(start, words, candidates, labels, limits.least)
+    # Each state of such a lattice costs as much as there are words before it.
     beam = min(limits.beam, max(FEWEST, STEPS_WITHOUT_CYCLES // words**2))
-    return Limits(beam, limits.margin, limits.least, limits.edges, limits.nodes)
-
-
-@njit(cache=True)
-def search_all(
-    offsets: Int64s, candidates: Candidates, labels: Labels, costs: Costs, limits: Limits, wider: Limits
-) -> tuple[NDArray[np.int32], NDArray[np.int8], NDArray[np.bool_]]:
-    """The best labels of every sentence (planes, words), how they were found, and where a wider search was needed."""
-    chosen = np.empty((2, offsets[-1]), dtype=np.int32)
-    for at in range(offsets[-1]):
-        one, two = _tops(at, candidates, labels)
-        chosen[0, at], chosen[1, at] = one, two - labels.second
-    outcomes = np.zeros(len(offsets) - 1, dtype=np.int8)
-    widened = np.zeros(len(offsets) - 1, dtype=np.bool_)
-    for s in range(len(outcomes)):
-        start, words = offsets[s], offsets[s + 1] - offsets[s]
-        if words == 0 or (
-            _argmax_is_tree(start, words, candidates, labels, costs)
-            and not has_cycle(_argmax_heads(start, words, candidates, labels))
-        ):
-            continue
-        outcomes[s] = search_sentence(start, words, candidates, labels, costs, limits, chosen)
-        if outcomes[s] == LOST:
-            widened[s] = True
-            outcomes[s] = search_sentence(start, words, candidates, labels, costs, wider, chosen)
-    return chosen, outcomes, widened
+    narrower = Limits(beam, limits.margin, limits.least, limits.edges, limits.nodes)
+    lattice = build_lattice(start, pairs, labels, costs, narrower, True)
+    if lattice.states:
+        _put(best_path(lattice, words), pairs, labels, start, chosen)
+    return lattice.states > 0
 
 
 @njit(cache=True)

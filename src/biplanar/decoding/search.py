@@ -132,12 +132,28 @@ class Search:
 
     def best_labels(self, scores: LabelScores, offsets: Int64s) -> tuple[list[Int32s], Outcome]:
         """The best labels of every plane that are trees, wherever the search finds some, and how it fared."""
-        chosen, outcomes, widened = lattice.search_all(
-            offsets, *self._inputs(scores), self.beam.limits(), self.beam.widened().limits()
-        )
-        argmax, best, next_best, acyclic, lost = np.bincount(outcomes, minlength=5).tolist()
-        fared = Outcome(argmax, best, next_best, acyclic, lost, int(widened.sum()))
+        chosen = np.empty((2, int(offsets[-1])), dtype=np.int32)
+        outcomes = lattice.search_all(offsets, *self._inputs(scores), self.beam.limits(), chosen)
+        argmax, best, *_ = np.bincount(outcomes, minlength=4).tolist()
+        fared = Outcome(argmax=argmax, best=best)
+        for sentence in np.flatnonzero(outcomes >= lattice.CYCLIC):
+            fared += self._try_harder(scores, offsets[sentence : sentence + 2], outcomes[sentence], chosen)
         return list(chosen[: len(scores.planes)]), fared
+
+    def _try_harder(self, scores: LabelScores, place: Int64s, outcome: int, chosen: NDArray[np.int32]) -> Outcome:
+        """What is done for a sentence whose best path has a cycle, or that has none."""
+        inputs, start, words = self._inputs(scores), int(place[0]), int(place[1] - place[0])
+        for widened, beam in enumerate((self.beam, self.beam.widened())):
+            limits = beam.limits()
+            if widened:
+                (outcome,) = lattice.search_all(place, *inputs, limits, chosen)
+            if outcome == lattice.BEST:
+                return Outcome(best=1, widened=widened)
+            if outcome == lattice.CYCLIC and lattice.search_next_best(start, words, *inputs, limits, chosen):
+                return Outcome(next_best=1, widened=widened)
+            if outcome == lattice.CYCLIC and lattice.search_without_cycles(start, words, *inputs, limits, chosen):
+                return Outcome(acyclic=1, widened=widened)
+        return Outcome(lost=1, widened=1)
 
     def best_trees(
         self, scores: LabelScores, offsets: Int64s, sentence: int, wanted: int

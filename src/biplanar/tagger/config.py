@@ -114,6 +114,8 @@ CONFIGS = {
         auxiliary=Auxiliary(arcs=0.0, relations=0.0),
     ),
     "accurate": Config(),
+    # The same with one more look at every pair of words: time and memory grow with the square of the sentence's length.
+    "attention": Config(network=Network(attention=True)),
 }
 
 
