@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from biplanar.conllu import Sentence
+from biplanar.decoding.search import DEPTH_WEIGHT
 from biplanar.encodings.brackets import DEPTH_TASK
 from biplanar.forest import Column, Forest
 from biplanar.tagger.config import read_config
@@ -23,14 +24,17 @@ from biplanar.tagger.training import DEV_BATCH_WORDS, Trainer
 from biplanar.tree import Int64s
 from experiment import check_output, command, read_arguments, run, split_settings, write_result
 
-# A row's name, its decoder, and the tables of scores that it does without.
+# A row's name, its decoder, the tables of scores that it does without, and the weight of the depths.
 ROWS = (
-    ("greedy", "greedy", ()),
-    ("greedy, relations of words", "greedy", ("relation.",)),
-    ("search", "search", ()),
-    ("search, no depths", "search", (DEPTH_TASK,)),
-    ("search, relations of words", "search", ("relation.",)),
-    ("minimum-risk", "minimum-risk", ()),
+    ("greedy", "greedy", (), DEPTH_WEIGHT),
+    ("greedy, relations of words", "greedy", ("relation.",), DEPTH_WEIGHT),
+    ("search", "search", (), DEPTH_WEIGHT),
+    ("search, depths 1", "search", (), 1.0),
+    ("search, depths 0.5", "search", (), 0.5),
+    ("search, depths 0.25", "search", (), 0.25),
+    ("search, no depths", "search", (DEPTH_TASK,), DEPTH_WEIGHT),
+    ("search, relations of words", "search", ("relation.",), DEPTH_WEIGHT),
+    ("minimum-risk", "minimum-risk", (), DEPTH_WEIGHT),
 )
 
 
@@ -57,9 +61,9 @@ def parse(trainer: Trainer, sentences: list[Sentence]) -> Mapping[str, list[Sent
     corpus = Corpus.of([sentence.forms for sentence in sentences], trainer.vocabulary)
     given = Forest.from_sentences(sentences)
     result = {}
-    for row, decoder, prefixes in ROWS:
+    for row, decoder, prefixes, depth_weight in ROWS:
         scorer = Without(TorchTagger(trainer.network, trainer.device), prefixes)
-        how = TreeDecoder(trainer.encoding, names, decoder)
+        how = TreeDecoder(trainer.encoding, names, decoder, depth_weight=depth_weight)
         found = parse_corpus(scorer, corpus, how, DEV_BATCH_WORDS, given.upos)
         trees = Forest(given.offsets, found.heads, Column(found.relations, names["deprel"])).trees()
         result[row] = [sentence.with_tree(tree) for sentence, tree in zip(sentences, trees, strict=True)]

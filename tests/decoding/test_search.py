@@ -114,7 +114,7 @@ def prepared(
     scores = {task: np.float32(spread) * table for task, table in scores.items()}
     everything = sorted(enumerate_all(scores, planes), key=lambda one: -one.score)
     tasks = [f"plane{number}" for number in range(1, len(planes) + 1)]
-    boiled = LabelScores.of(scores, tasks, np.array([True, False]), mass=2.0)  # all labels
+    boiled = LabelScores.of(scores, tasks, np.array([True, False]), mass=2.0, depth_weight=1.0)  # all labels
     return everything, boiled, Search.over(planes, EXACT)
 
 

@@ -25,7 +25,7 @@ Scores = Mapping[str, NDArray[np.float32]]
 MASS, MOST_LABELS = 1 - 1e-5, 64
 
 # How much the depths count beside the labels, which they only confirm.
-DEPTH_WEIGHT = 1.0
+DEPTH_WEIGHT = 0.5
 
 
 @dataclass(frozen=True)

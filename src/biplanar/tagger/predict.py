@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from biplanar.decoding import DECODERS, check_decoder, is_root_like
 from biplanar.decoding.arcs import head_scores
 from biplanar.decoding.repair import repair_cleanly
-from biplanar.decoding.search import Beam, LabelScores, Outcome, Search, log_probabilities
+from biplanar.decoding.search import DEPTH_WEIGHT, Beam, LabelScores, Outcome, Search, log_probabilities
 from biplanar.decoding.spanning import spanning_tree
 from biplanar.encodings import Encoding
 from biplanar.encodings.brackets import Brackets
@@ -79,6 +79,7 @@ class TreeDecoder:
     decoder: str = DEFAULT_DECODER
     beam: Beam = field(default_factory=Beam)
     probabilities: bool = False
+    depth_weight: float = DEPTH_WEIGHT
 
     def __post_init__(self) -> None:
         check_decoder(self.decoder)
@@ -125,7 +126,7 @@ class TreeDecoder:
 
     def label_scores(self, scores: Scores) -> LabelScores:
         """What the search needs of the scores."""
-        return LabelScores.of(scores, self.encoding.tasks, self.roots)
+        return LabelScores.of(scores, self.encoding.tasks, self.roots, depth_weight=self.depth_weight)
 
     def _repaired(self, labels: list[Int32s], scores: Scores, offsets: Int64s, upos: Column | None) -> Int32s:
         columns = [Column(ids, self.names[task]) for ids, task in zip(labels, self.encoding.tasks, strict=True)]
