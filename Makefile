@@ -36,6 +36,7 @@ format: install
 bench: install
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev,bench]"
 	$(BIN)/python benchmarks/core.py
+	$(BIN)/python benchmarks/search.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

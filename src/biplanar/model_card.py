@@ -23,7 +23,7 @@ CARD = """\
 
 ## Scores
 
-CoNLL 2018 metric, F1 in percent (`ExactLAS` keeps the subtypes of relations); greedy decoding, one training run.
+CoNLL 2018 metric, F1 in percent (`ExactLAS` keeps the subtypes of relations); decoding by search, one training run.
 
 {scores}
 

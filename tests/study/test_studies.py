@@ -1,4 +1,4 @@
-"""The biaffine reference, trained on hand-written sentences."""
+"""The studies, run on hand-written sentences: the biaffine reference and the tagger."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from tests.reference import is_tree
 sys.path.insert(0, str(ROOT / "study"))
 
 import biaffine
+import experiment
+import tagger
 
 TINY_TREEBANK = str(ROOT / "examples" / "tiny.conllu")
 SETTINGS = {
@@ -56,7 +58,7 @@ def trained():
     torch.set_num_threads(1)
     trainer = trainer_of(training__epochs="24")
     before = {name: tensor.clone() for name, tensor in trainer.network.state_dict().items()}
-    return trainer, list(biaffine.train_to_the_best(trainer)), before
+    return trainer, list(experiment.train_to_the_best(trainer)), before
 
 
 class TestTraining:
@@ -83,7 +85,7 @@ class TestTraining:
             return 50.0, next(scores)
 
         monkeypatch.setattr(trainer, "evaluate", evaluate)
-        records = list(biaffine.train_to_the_best(trainer))
+        records = list(experiment.train_to_the_best(trainer))
         assert [record.best for record in records] == [True, True, False, False]
         assert torch.equal(trainer.auxiliary.relation_weight, weights[1])
         assert not torch.equal(weights[1], weights[3])
@@ -101,7 +103,7 @@ class TestParsing:
     def test_trees_have_one_root_and_its_relation(self, trained, epochs):
         trainer = trained[0] if epochs == "trained" else trainer_of()
         sentences = [*map(Sentence.from_words, self.words), *read_conllu(TINY_TREEBANK)]
-        parsed = biaffine.parse(trainer, sentences)
+        parsed = biaffine.parse(trainer, sentences)["biaffine"]
         assert [sentence.forms for sentence in parsed] == [sentence.forms for sentence in sentences]
         for sentence in parsed:
             assert is_tree(sentence.heads)
@@ -111,8 +113,8 @@ class TestParsing:
 
     def test_a_sentence_is_parsed_alike_in_any_company(self, trained):
         trainer, gold = trained[0], list(read_conllu(TINY_TREEBANK))
-        together = biaffine.parse(trainer, gold)
-        alone = [biaffine.parse(trainer, [sentence])[0] for sentence in gold]
+        together = biaffine.parse(trainer, gold)["biaffine"]
+        alone = [biaffine.parse(trainer, [sentence])["biaffine"][0] for sentence in gold]
         assert [sentence.raw for sentence in together] == [sentence.raw for sentence in alone]
 
     def test_without_a_relation_for_roots_all_will_do(self):
@@ -131,8 +133,8 @@ class TestCommand:
         return [part for name, value in SETTINGS.items() for part in (f"--{name}", value)]
 
     def test_from_files_to_scores(self, tmp_path, capsys):
-        output, parsed = tmp_path / "result.json", tmp_path / "parsed.conllu"
-        rest = [*self.settings(), "--training.epochs=2", "-o", str(output), "--parsed", str(parsed)]
+        output = tmp_path / "result.json"
+        rest = [*self.settings(), "--training.epochs=2", "-o", str(output)]
         biaffine.main([*self.files, "--device", "cpu", "--seed", "3", *rest])
         result = json.loads(output.read_text())
         assert result["seed"] == 3
@@ -141,23 +143,30 @@ class TestCommand:
         assert [record["epoch"] for record in result["records"]] == [1, 2]
         assert result["scores"]["dev"] == result["scores"]["test"]
         best = max(record["las"] for record in result["records"])
-        assert 100 * result["scores"]["dev"]["ExactLAS"]["f1"] == pytest.approx(best)
-        assert result["scores"]["test"]["NonprojectiveSentences"]["gold"] >= 3
-        assert len(list(read_conllu(parsed))) == len(list(read_conllu(TINY_TREEBANK)))
+        assert 100 * result["scores"]["dev"]["biaffine"]["ExactLAS"]["f1"] == pytest.approx(best)
+        assert result["scores"]["test"]["biaffine"]["NonprojectiveSentences"]["gold"] >= 3
         printed = capsys.readouterr()
-        assert printed.out.startswith("dev  UAS ")
+        assert printed.out.startswith("dev biaffine  UAS ")
         assert printed.err.startswith("epoch 1/2  loss ")
+
+    def test_the_tagger_is_judged_with_every_decoder(self, tmp_path):
+        output, weights = tmp_path / "result.json", tmp_path / "weights.safetensors"
+        rest = [*self.settings(), "--training.epochs=2", "-o", str(output), "--weights", str(weights)]
+        tagger.main([*self.files, "--device", "cpu", *rest])
+        result = json.loads(output.read_text())
+        assert list(result["scores"]["test"]) == [row[0] for row in tagger.ROWS]
+        assert weights.exists()
 
     def test_no_folder_for_the_result(self, tmp_path):
         with pytest.raises(FileError, match="expected a folder, found none"):
             biaffine.main([*self.files, "-o", str(tmp_path / "nowhere" / "result.json")])
 
     def test_settings_are_told_from_options(self):
-        others, settings = biaffine.split_settings(["paper", "--a.b", "1", "--seed=2", "--c.d=x=y", "-o", "r.json"])
+        others, settings = experiment.split_settings(["paper", "--a.b", "1", "--seed=2", "--c.d=x=y", "-o", "r.json"])
         assert others == ["paper", "--seed=2", "-o", "r.json"]
         assert settings == {"a.b": "1", "c.d": "x=y"}
         with pytest.raises(ConfigError, match=r"expected --a\.b VALUE, found no value"):
-            biaffine.split_settings(["--a.b"])
+            experiment.split_settings(["--a.b"])
 
     def test_unknown_settings_are_refused(self):
         with pytest.raises(UnknownNameError, match=r"unknown setting 'training\.epoch'"):
