@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def train(
-    config: Annotated[str | None, typer.Argument(help="accurate, attention, paper, or a TOML file.")] = None,
+    config: Annotated[str | None, typer.Argument(help="accurate, large, attention, paper, or a TOML file.")] = None,
     train: Annotated[
         list[str] | None, typer.Option("--train", help="Parsed CoNLL-U; may be given several times.")
     ] = None,

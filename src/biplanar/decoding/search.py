@@ -25,7 +25,7 @@ Scores = Mapping[str, NDArray[np.float32]]
 MASS, MOST_LABELS = 1 - 1e-5, 64
 
 # How much the depths count beside the labels, which they only confirm.
-DEPTH_WEIGHT = 0.5
+DEPTH_WEIGHT = 0.25
 
 
 @dataclass(frozen=True)

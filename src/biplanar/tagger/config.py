@@ -114,7 +114,9 @@ CONFIGS = {
         auxiliary=Auxiliary(arcs=0.0, relations=0.0),
     ),
     "accurate": Config(),
-    # The same with one more look at every pair of words: time and memory grow with the square of the sentence's length.
+    # For treebanks of 150,000 words and more.
+    "large": Config(network=Network(dropout=0.4), training=Training(batch_words=1600, learning_rate=0.0025, epochs=40)),
+    # The first with one more look at every pair of words: time and memory grow with the square of the sentence's length.
     "attention": Config(network=Network(attention=True)),
 }
 
