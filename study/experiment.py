@@ -132,7 +132,7 @@ def _to_dict(scores: Evaluation) -> dict[str, Any]:
 def write_result(result: dict[str, Any], path: Path) -> None:
     """As JSON."""
     with writing(path) as stream:
-        stream.write(json.dumps(result, indent=1) + "\n")
+        stream.write(json.dumps(result) + "\n")
 
 
 def check_output(path: Path) -> None:
