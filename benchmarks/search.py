@@ -31,13 +31,14 @@ from biplanar.decoding.search import Beam
 from biplanar.evaluation import Calibration
 from biplanar.forest import Column, Forest
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
-from biplanar.tagger.predict import Floats, Parsed, Scorer, Scores, TreeDecoder
+from biplanar.tagger.predict import TEMPERATURE, Floats, Parsed, Scorer, Scores, TreeDecoder
 from biplanar.tree import Int64s
 
 ROOT = Path(__file__).resolve().parents[1]
 DEV = "UD_English-EWT/en_ewt-ud-dev.conllu.xz"
 BEAMS = (8, 16, 32, 64, 128, 256, 512)
 LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000)
+TEMPERATURES = (1.0, 2.0, TEMPERATURE, 4.0)
 BATCH_WORDS = 2000
 TARGET = 100_000
 
@@ -138,11 +139,11 @@ def measure_lengths(parser: biplanar.Parser, path: Path) -> dict[int, float]:
     return slowest
 
 
-def measure_calibration(parser: biplanar.Parser, path: Path) -> Calibration:
+def measure_calibration(parser: biplanar.Parser, path: Path, temperature: float) -> Calibration:
     """The probabilities of the heads that the search finds, against how often they are right."""
     sentences = list(biplanar.read_conllu(path))
     batches, gold = recorded_batches(parser, sentences), Forest.from_sentences(sentences)
-    how = TreeDecoder(parser.encoding, parser.vocabulary.tasks, probabilities=True)
+    how = TreeDecoder(parser.encoding, parser.vocabulary.tasks, probabilities=True, temperature=temperature)
     found = in_order(parse_all(how, batches), batches, gold)
     assert found.probabilities is not None
     return Calibration.of(found.probabilities, found.heads == gold.heads)
@@ -160,7 +161,8 @@ def show(results: dict[str, Any], console: Console) -> None:
     for length, seconds in results["lengths"].items():
         longest.add_row(str(length), f"{1000 * seconds:.1f}")
     console.print(longest)
-    console.print(f"calibration: ECE {results['calibration']['ece']:.4f} over {results['calibration']['total']} arcs")
+    for temperature, calibration in results["calibration"].items():
+        console.print(f"temperature {temperature}: ECE {calibration['ece']:.4f} over {calibration['count']} arcs")
 
 
 def main() -> None:
@@ -176,16 +178,18 @@ def main() -> None:
         sys.exit(f"{options.treebanks}: no {DEV}")
     use_one_core()
     model = biplanar.load()
-    calibration = measure_calibration(model, options.treebanks / DEV)
+    calibrations = {
+        temperature: measure_calibration(model, options.treebanks / DEV, temperature) for temperature in TEMPERATURES
+    }
     results = {
         "machine": machine(),
         "beams": measure_beams(model, options.treebanks / DEV, options.rounds),
         "lengths": measure_lengths(model, options.treebanks / DEV),
-        "calibration": calibration.to_dict() | {"ece": calibration.ece, "total": calibration.total},
+        "calibration": {temperature: one.to_dict() for temperature, one in calibrations.items()},
     }
     show(results, Console(width=120))
     if options.plot:
-        calibration.draw(options.plot)
+        calibrations[TEMPERATURE].draw(options.plot)
     if options.json:
         options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 

@@ -91,10 +91,10 @@ class Parser:
         return [list(self.best_trees_of(sentence, wanted, beam=beam)) for sentence in self._sentences(text)]
 
     def best_trees_of(
-        self, sentence: Sentence, wanted: int, *, beam: Beam | None = None
+        self, sentence: Sentence, wanted: int, *, beam: Beam | None = None, probabilities: bool = False
     ) -> Iterator[tuple[Sentence, float]]:
         """The same for one sentence."""
-        decoder = TreeDecoder(self.encoding, self.vocabulary.tasks, beam=beam or Beam())
+        decoder = TreeDecoder(self.encoding, self.vocabulary.tasks, beam=beam or Beam(), probabilities=probabilities)
         batch = Corpus.of([sentence.forms], self.vocabulary).batch([0])
         for parsed, score in decoder.best_trees(self.scorer, batch, wanted):
             yield next(self._with_trees([sentence], parsed)), score

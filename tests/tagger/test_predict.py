@@ -122,7 +122,7 @@ def test_probabilities_tell_doubt_from_certainty() -> None:
         parse(Oracle("2p-full", sure=sure), "2p-full", "search", probabilities=True)[2].probabilities
         for sure in (8.0, 1.0)
     )
-    assert unsure.min() < 0.9 < sure.min()
+    assert unsure.mean() < 0.9 < sure.mean()
 
 
 def test_votes_find_the_tree_with_the_most_arcs_to_be_expected(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,8 @@ def test_votes_find_the_tree_with_the_most_arcs_to_be_expected(monkeypatch: pyte
         for one, weight in zip(everything, weights / weights.sum(), strict=True):
             chances[np.arange(5), one.heads] += weight
         expected = {one.heads: chances[np.arange(5), one.heads].sum() for one in everything}
-        decoder = TreeDecoder(get_encoding("1p-brackets"), {"plane1": LABEL_SETS["one plane"][0]}, "minimum-risk")
+        names = {"plane1": LABEL_SETS["one plane"][0]}
+        decoder = TreeDecoder(get_encoding("1p-brackets"), names, "minimum-risk", temperature=1.0)
         best = np.array(everything[0].heads, dtype=np.int32)
         voted = tuple(decoder._least_risk(scores, best, offsets_of([5])).tolist())
         gained += chances[np.arange(5), voted].sum() - expected[everything[0].heads]

@@ -37,7 +37,7 @@ def parse(
 ) -> None:
     """Parse text, words or CoNLL-U."""
     from biplanar.decoding.search import Beam
-    from biplanar.errors import UnknownNameError
+    from biplanar.errors import BiplanarError, UnknownNameError
     from biplanar.parser import load
     from biplanar.text import writing
 
@@ -52,15 +52,20 @@ def parse(
             sentences, decoder=decoder, batch_words=batch_tokens, probabilities=probabilities, beam=width
         )
     else:
-        parsed = _several(parser, sentences, best, width)
+        if decoder != "search":
+            raise BiplanarError(f"--best needs --decoder search, found {decoder}")
+        parsed = _several(parser, sentences, best, width, probabilities)
     with writing(output) as stream:
         _write(parsed, target, stream.write)
 
 
-def _several(parser: Parser, sentences: Iterable[Sentence], wanted: int, beam: Beam) -> Iterator[Sentence]:
+def _several(
+    parser: Parser, sentences: Iterable[Sentence], wanted: int, beam: Beam, probabilities: bool
+) -> Iterator[Sentence]:
     """All trees of each sentence, with their ranks and log-probabilities as comments."""
     for sentence in sentences:
-        for rank, (parsed, score) in enumerate(parser.best_trees_of(sentence, wanted, beam=beam), 1):
+        trees = parser.best_trees_of(sentence, wanted, beam=beam, probabilities=probabilities)
+        for rank, (parsed, score) in enumerate(trees, 1):
             yield parsed.with_comments([f"# tree_rank = {rank}", f"# tree_log_probability = {score:.4f}"])
 
 

@@ -78,6 +78,12 @@ class LabelScores:
         depths = np.stack(known, axis=1) if known else np.zeros((len(relations), 0, 1), dtype=np.float32)
         return cls(planes, _best(relations, ~roots), _best(relations, roots), depths * np.float32(depth_weight))
 
+    def cooled(self, temperature: float) -> LabelScores:
+        """The same at another temperature: above 1, what is likely becomes less so, and what is unlikely more."""
+        share = np.float32(1 / temperature)
+        planes = tuple((starts, ids, logs * share) for starts, ids, logs in self.planes)
+        return LabelScores(planes, self.relations * share, self.roots * share, self.depths * share)
+
     @cached_property
     def candidates(self) -> Candidates:
         """As the compiled code takes them; where there is one plane, every word's label in the second is empty."""

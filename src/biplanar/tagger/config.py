@@ -116,7 +116,7 @@ CONFIGS = {
     "accurate": Config(),
     # For treebanks of 150,000 words and more.
     "large": Config(network=Network(dropout=0.4), training=Training(batch_words=1600, learning_rate=0.0025, epochs=40)),
-    # The first with one more look at every pair of words: time and memory grow with the square of the sentence's length.
+    # The first with one more look at every pair of words: time and memory grow with the square of the length.
     "attention": Config(network=Network(attention=True)),
 }
 

@@ -32,8 +32,9 @@ DEPENDENT, GOVERNOR = "relation.dependent", "relation.head"
 # Of all decoders the best measured.
 DEFAULT_DECODER = "search"
 
-# Trees drawn from a sentence's posterior to estimate the probabilities of its arcs.
-DRAWS = 64
+# Trees drawn from a sentence's posterior to estimate the probabilities of its arcs, and the temperature they are drawn
+# at: networks are surer than they should be, most of all of labels that must agree with each other.
+DRAWS, TEMPERATURE = 64, 3.0
 
 
 class Scorer(Protocol):
@@ -80,6 +81,7 @@ class TreeDecoder:
     beam: Beam = field(default_factory=Beam)
     probabilities: bool = False
     depth_weight: float = DEPTH_WEIGHT
+    temperature: float = TEMPERATURE
 
     def __post_init__(self) -> None:
         check_decoder(self.decoder)
@@ -111,7 +113,12 @@ class TreeDecoder:
         if not found:  # not even the widest search found a tree
             heads, _ = self._heads(scores, offsets, None)
             found = [(heads, -np.inf)]
-        return [(Parsed(heads, self._relations(scorer, scores, heads, offsets)), score) for heads, score in found]
+        result = []
+        for heads, score in found:
+            relations = self._relations(scorer, scores, heads, offsets)
+            chances = self._probabilities(scores, heads, offsets, None) if self.probabilities else None
+            result.append((Parsed(heads, relations, chances), score))
+        return result
 
     def _heads(self, scores: Scores, offsets: Int64s, upos: Column | None) -> tuple[Int32s, Outcome]:
         if self.decoder in DECODERS:
@@ -162,9 +169,9 @@ class TreeDecoder:
 
     def _least_risk(self, boiled: LabelScores, heads: Int32s, offsets: Int64s) -> Int32s:
         """Trees whose arcs drawn trees agree on most; where they agree equally, the arcs of the best tree."""
-        found = heads.copy()
+        found, cooled = heads.copy(), boiled.cooled(self.temperature)
         for sentence, (start, end) in enumerate(pairwise(offsets)):
-            drawn = self.search.draw_trees(boiled, offsets, sentence, DRAWS)
+            drawn = self.search.draw_trees(cooled, offsets, sentence, DRAWS)
             if len(drawn) and (drawn != heads[start:end]).any():
                 votes = np.zeros((end - start, end - start + 1))
                 words = np.arange(end - start)
@@ -184,9 +191,9 @@ class TreeDecoder:
                 for start, row in zip(offsets[:-1], rows, strict=True)
             ]
             return np.concatenate([np.zeros(0), *parts]).astype(np.float32)
-        boiled, chances = self.label_scores(scores), np.ones(len(heads), dtype=np.float32)
+        cooled, chances = self.label_scores(scores).cooled(self.temperature), np.ones(len(heads), dtype=np.float32)
         for sentence, (start, end) in enumerate(pairwise(offsets)):
-            drawn = self.search.draw_trees(boiled, offsets, sentence, DRAWS)
+            drawn = self.search.draw_trees(cooled, offsets, sentence, DRAWS)
             # As if one more tree, of unknown heads, had been drawn: no arc is certain, none impossible.
             agreeing = (drawn == heads[start:end]).sum(axis=0)
             chances[start:end] = (agreeing + 0.5) / (len(drawn) + 1)
