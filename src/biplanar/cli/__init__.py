@@ -9,7 +9,7 @@ import sys
 import typer
 
 from biplanar import __version__
-from biplanar.cli import demo, draw, evaluate, labels, parse, stats, train
+from biplanar.cli import demo, draw, evaluate, labels, parse, serve, stats, train
 from biplanar.errors import BiplanarError
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.command("encode")(labels.encode)
 app.command("decode")(labels.decode)
 app.command("stats")(stats.stats)
 app.command("draw")(draw.draw)
+app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 
 

@@ -1,0 +1,49 @@
+"""`biplanar serve`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def serve(
+    models: Annotated[
+        list[str] | None, typer.Argument(help="Folders of models, or NAME=FOLDER; none: English.", metavar="[MODEL]...")
+    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 is all of them.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen at; 0 is any that is free.", min=0, max=65535)] = 8001,
+    max_bytes: Annotated[int, typer.Option(help="Bytes of a request.", min=1)] = 4 << 20,
+    max_words: Annotated[int, typer.Option(help="Words of a request.", min=1)] = 100_000,
+    max_sentence: Annotated[int, typer.Option(help="Words of a sentence.", min=1)] = 1_000,
+    max_seconds: Annotated[float, typer.Option(help="Seconds until a request must be answered.", min=0.1)] = 60.0,
+    queue: Annotated[int, typer.Option(help="Requests that may wait.", min=1)] = 256,
+    batch_words: Annotated[int, typer.Option(help="Words that are parsed together.", min=1)] = 4_000,
+    device: Annotated[str, typer.Option(help="cpu, auto, cuda:N or mps.")] = "cpu",
+    threads: Annotated[int, typer.Option(help="Processor threads.", min=1)] = 1,
+) -> None:
+    """Serve a web page, a JSON interface and UDPipe's REST interface."""
+    import logging
+
+    from biplanar.errors import BiplanarError
+
+    try:
+        from biplanar.serve.limits import Limits
+        from biplanar.serve.models import Models
+        from biplanar.serve.server import address_of, listen, run
+    except ImportError as error:
+        raise BiplanarError(f"this needs more packages: pip install 'biplanar[serve]' ({error})") from error
+    logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(name)s: %(message)s")
+    limits = Limits(
+        body_bytes=max_bytes,
+        words=max_words,
+        sentence_words=max_sentence,
+        seconds=max_seconds,
+        queue=queue,
+        batch_words=batch_words,
+    )
+    with listen(host, port) as sock:
+        served = Models.load(models or [], device=device, threads=threads)
+        names = ", ".join(model.name for model in served.all)
+        typer.echo(f"Biplanar serves {names} at {address_of(sock)}", err=True)
+        run(served, sock, limits)

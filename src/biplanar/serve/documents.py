@@ -1,0 +1,246 @@
+"""The JSON interface: what may be asked of `/api/parse` and `/api/compare`, and how they answer."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import tee
+from typing import Any
+
+from biplanar.conllu import MISC, Sentence, parse_conllu
+from biplanar.crossings import is_projective
+from biplanar.decoding import check_decoder
+from biplanar.draw import Entry, draw_comparison, draw_svg, paired
+from biplanar.draw.arcs import planes_to_draw
+from biplanar.draw.compare import Differences
+from biplanar.draw.metrics import is_right_to_left
+from biplanar.draw.sentences import label_rows, shown_planes
+from biplanar.encodings import get_encoding
+from biplanar.encodings.brackets import Brackets
+from biplanar.errors import FormatError, UnknownNameError
+from biplanar.evaluation import evaluate
+from biplanar.parser import PROBABILITY
+from biplanar.serve.batching import Parsing, Work
+from biplanar.serve.limits import Limits
+from biplanar.serve.models import Model, Models
+from biplanar.serve.refusals import decoded, refusal
+from biplanar.tagger.predict import DEFAULT_DECODER
+
+SOURCES: dict[str, type] = {"text": str, "words": list, "conllu": str}
+SETTINGS: dict[str, Any] = {  # with what they are if they are not given
+    "model": "",
+    "decoder": DEFAULT_DECODER,
+    "labels": "",
+    "probabilities": False,
+    "best": 1,
+    "svg": False,
+    "parse": True,
+}
+PARSE_FIELDS = SOURCES | {name: type(value) for name, value in SETTINGS.items()}
+COMPARE_FIELDS: dict[str, type] = {"gold": str, "system": str}
+
+NAMES = {str: "a string", list: "an array", bool: "true or false", int: "a whole number"}
+
+
+# Reading requests
+
+
+def read_object(body: bytes, fields: Mapping[str, type]) -> dict[str, Any]:
+    """The fields of a JSON object, of which all are known and of their types."""
+    try:
+        values = json.loads(decoded("body", body))
+    except ValueError as error:
+        raise refusal(f"body: expected JSON, found none ({error})") from error
+    except RecursionError:
+        raise refusal("body: expected JSON, found too many brackets within brackets") from None
+    if not isinstance(values, dict):
+        raise refusal("body: expected a JSON object, found another value")
+    for name, value in values.items():
+        if name not in fields:
+            raise UnknownNameError("field", name, fields)
+        if type(value) is not fields[name]:  # where a number is wanted, `isinstance` would let truth values pass
+            raise refusal(f"{name}: expected {NAMES[fields[name]]}, found another kind of value")
+        if isinstance(value, str) and not _is_whole(value):
+            raise refusal(f"{name}: expected Unicode text, found one half of a surrogate pair")
+    return values
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _source(values: Mapping[str, Any]) -> tuple[str, Any]:
+    given = [name for name in SOURCES if name in values]
+    if len(given) != 1:
+        raise refusal(f"expected one of {', '.join(SOURCES)}, found {' and '.join(given) or 'none of them'}")
+    return given[0], values[given[0]]
+
+
+def _sentences(source: str, content: Any, model: Model) -> Iterator[Sentence]:
+    if source == "text":
+        if not model.takes_raw_text:
+            raise refusal(f"text: the model {model.name} has no tokenizer, so it takes words or conllu")
+        return model.parser.segmenter.stream([content])
+    if source == "conllu":
+        return iter(parse_conllu(content, "conllu"))
+    return (_sentence(number, words) for number, words in enumerate(content, 1))
+
+
+def _sentence(number: int, words: Any) -> Sentence:
+    if not isinstance(words, list) or not words or not all(isinstance(word, str) for word in words):
+        raise refusal(f"words: sentence {number}: expected an array of one string or more, found another value")
+    return Sentence.from_words(words)
+
+
+# Parsing
+
+
+@dataclass(frozen=True)
+class ParseRequest:
+    """What was asked of `/api/parse`."""
+
+    model: Model
+    source: str
+    sentences: Iterator[Sentence]
+    decoder: str
+    labels: str
+    probabilities: bool
+    best: int
+    svg: bool
+    parse: bool
+
+    @classmethod
+    def read(cls, body: bytes, models: Models, limits: Limits) -> ParseRequest:
+        """Read a request, or refuse it."""
+        values = read_object(body, PARSE_FIELDS)
+        source, content = _source(values)
+        settings = SETTINGS | {name: value for name, value in values.items() if name in SETTINGS}
+        model = models.find(values["model"]) if "model" in values else models.default
+        settings |= {"model": model, "labels": values.get("labels", model.encoding)}
+        check_decoder(settings["decoder"])
+        get_encoding(settings["labels"])
+        request = cls(source=source, sentences=_sentences(source, content, model), **settings)
+        request._check(limits)
+        return request
+
+    def _check(self, limits: Limits) -> None:
+        if not 1 <= self.best <= limits.best:
+            raise refusal(f"best: expected a number from 1 to {limits.best}, found {self.best}")
+        if self.best > 1 and not isinstance(self.model.parser.encoding, Brackets):
+            raise refusal(f"best: expected 1, as the model {self.model.name} is none of brackets, found {self.best}")
+        if not self.parse and (self.source != "conllu" or self.best > 1):
+            raise refusal("parse: expected true but for conllu with its trees in it, and best 1; found false")
+
+    def work(self, limits: Limits) -> Work:
+        """What there is to do."""
+        sentences, originals = tee(self.model.parsable(self.sentences) if self.parse else self.sentences)
+        return Work(
+            sentences,
+            lambda parsed: [_json(self._shown(*pair)) for pair in zip(parsed, originals)],  # noqa: B905
+            self._finish,
+            Parsing(self.model.parser, self.decoder, self.probabilities) if self.parse else None,
+            most_words=limits.drawn_words // self.best if self.svg or self.best > 1 else None,
+            weight=max(self.best, 1 + self.svg),
+        )
+
+    def _finish(self, rendered: list[str]) -> bytes:
+        head = _json({"model": self.model.name, "decoder": self.decoder, "labels": self.labels})
+        return f'{head[:-1]},"sentences":[{",".join(rendered)}]}}'.encode()
+
+    def _shown(self, sentence: Sentence, original: Sentence) -> dict[str, Any]:
+        trees = [self._shown_tree(tree, score) for tree, score in self._trees(sentence, original)]
+        return {
+            "text": Entry(1, sentence).text,
+            "forms": sentence.forms,
+            "conllu": trees[0]["conllu"],
+            "nonprojective": not is_projective(sentence.tree),
+            "rtl": is_right_to_left(sentence.forms),
+            "trees": trees,
+        }
+
+    def _trees(self, sentence: Sentence, original: Sentence) -> list[tuple[Sentence, float | None]]:
+        """The tree that the decoder chose, then the best others, with their log-probabilities where these are known."""
+        if self.best == 1:
+            return [(sentence, None)]
+        found = list(self.model.parser.best_trees_of(original, self.best))
+        heads = sentence.heads
+        own = next((score for tree, score in found if tree.heads == heads), None)
+        return [(sentence, own), *((tree, score) for tree, score in found if tree.heads != heads)][: self.best]
+
+    def _shown_tree(self, sentence: Sentence, score: float | None) -> dict[str, Any]:
+        tree, rows = sentence.tree, self._rows(sentence)
+        assigned = shown_planes(tree, self.labels) or planes_to_draw(tree)
+        planes = [plane if head else 0 for head, plane in zip(tree.heads, assigned, strict=True)]
+        return {
+            "heads": tree.heads,
+            "deprels": tree.deprels,
+            "planes": planes,
+            "labels": None if rows is None else list(zip(*rows.values(), strict=True)),
+            "log_probability": score if score is not None and math.isfinite(score) else None,
+            "probabilities": _head_probabilities(sentence) if self.probabilities and self.parse else None,
+            "svg": draw_svg(sentence.forms, tree, planes=planes, labels=rows) if self.svg else None,
+            "conllu": sentence.to_conllu(),
+        }
+
+    def _rows(self, sentence: Sentence) -> dict[str, tuple[str, ...]] | None:
+        """The labels by task; None where the encoding has none for such a tree."""
+        if get_encoding(self.labels).needs_upos and "_" in sentence.upos:
+            return None
+        try:
+            return label_rows(sentence, self.labels)
+        except FormatError:
+            return None
+
+
+def _head_probabilities(sentence: Sentence) -> list[float] | None:
+    """As MISC tells them; only the tree that the decoder chose has them."""
+    marker = f"{PROBABILITY}="
+    found = [item for misc in sentence.column(MISC) for item in misc.split("|") if item.startswith(marker)]
+    return [float(item.removeprefix(marker)) for item in found] if len(found) == len(sentence) else None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+# Comparing
+
+
+def compare_work(body: bytes, limits: Limits) -> Work:
+    """Gold trees and a system's, side by side."""
+    values = read_object(body, COMPARE_FIELDS)
+    for name in COMPARE_FIELDS:
+        if name not in values:
+            raise refusal(f"{name}: expected CoNLL-U, found none")
+    pairs = list(paired(*(parse_conllu(values[name], name) for name in COMPARE_FIELDS)))
+    gold, system = ([pair[side] for pair in pairs] for side in (0, 1))
+    others = iter(system)
+
+    def finish(rendered: list[str]) -> bytes:
+        scores = evaluate(gold, system).scores
+        shares = {name: scores[name].f1 for name in ("UAS", "LAS")}
+        return f'{{"sentences":[{",".join(rendered)}],"scores":{_json(shares)}}}'.encode()
+
+    return Work(
+        iter(gold),
+        lambda sentences: [_json(_compared(sentence, next(others))) for sentence in sentences],
+        finish,
+        most_words=limits.drawn_words,
+        weight=2,
+    )
+
+
+def _compared(gold: Sentence, system: Sentence) -> dict[str, Any]:
+    differences = Differences.between(gold.tree, system.tree)
+    return {
+        "text": Entry(1, gold).text,
+        "svg": draw_comparison(gold.forms, gold.tree, system.tree),
+        "wrong": len(differences.heads) + len(differences.relations),
+        "words": len(gold),
+    }

@@ -1,0 +1,144 @@
+"""The models that a server has, and the names that requests may call them by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from biplanar.conllu import Sentence
+from biplanar.crossings import is_projective
+from biplanar.decoding import DECODERS, SCORE_DECODERS
+from biplanar.draw import draw_sentence
+from biplanar.encodings import ENCODINGS
+from biplanar.encodings.brackets import Brackets
+from biplanar.errors import BiplanarError, FileError, UnknownNameError
+from biplanar.parser import EMBEDDED, Parser, load
+from biplanar.serve.refusals import refusal
+
+# What else the model inside may be called by those who know it from UDPipe.
+MORE_NAMES = {EMBEDDED: "english-ewt"}
+
+_CARD_ROW = re.compile(r"^\| ([^|\n]+) \| ([^|\n]+) \|$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A parser with its name, and what its card says of it."""
+
+    name: str
+    parser: Parser
+    card: dict[str, str]
+
+    @classmethod
+    def load(cls, name: str, folder: Path | None, *, device: str, threads: int) -> Model:
+        """Read a model, so that no request need wait for it."""
+        parser = load(folder, device=device, threads=threads)
+        try:
+            card = dict(_CARD_ROW.findall(parser.folder.card.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError):
+            card = {}
+        model = cls(name, parser, card)
+        model.warm_up()
+        return model
+
+    def warm_up(self) -> None:
+        """Have all loaded and compiled that requests may need."""
+        sentence = Sentence.from_words(["Ready", "."], upos=["ADJ", "PUNCT"])
+        for decoder in (*SCORE_DECODERS, *DECODERS):
+            for parsed in self.parser.pipe([sentence], decoder=decoder, probabilities=True):
+                is_projective(parsed.tree)
+                for encoding in ENCODINGS:
+                    draw_sentence(parsed, encoding=encoding)
+        if isinstance(self.parser.encoding, Brackets):
+            list(self.parser.best_trees_of(sentence, 2))
+        if self.takes_raw_text:
+            self.parser.segmenter.segment("Ready.")
+
+    @cached_property
+    def takes_raw_text(self) -> bool:
+        """Whether there is a tokenizer."""
+        return self.parser.folder.segmenter.exists()
+
+    @cached_property
+    def has_tagger(self) -> bool:
+        """Whether there is a tagger."""
+        return self.takes_raw_text and self.parser.segmenter.has_tagger
+
+    @property
+    def encoding(self) -> str:
+        """The encoding that its labels are in."""
+        return self.parser.encoding.name
+
+    def parsable(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
+        """The sentences, of which one is refused if it lacks the part-of-speech tags that the model needs."""
+        needs_tags = self.parser.encoding.needs_upos and not self.has_tagger
+        for sentence in sentences:
+            if needs_tags and "_" in sentence.upos:
+                raise refusal(
+                    f"the model {self.name} needs part-of-speech tags and has no tagger: send CoNLL-U with UPOS"
+                )
+            yield sentence
+
+    @property
+    def licence(self) -> str:
+        """As its card says."""
+        return next((value for fact, value in self.card.items() if fact.startswith("licence")), "unknown")
+
+    @property
+    def description(self) -> str:
+        """What it was made of, and under which licence it is."""
+        return f"trained on {self.card.get('trained on', 'an unknown treebank')}; licence: {self.licence}"
+
+
+@dataclass(frozen=True)
+class Models:
+    """All models of a server; the first one is meant where none is named."""
+
+    all: tuple[Model, ...]
+
+    @classmethod
+    def load(cls, chosen: Sequence[str], *, device: str = "cpu", threads: int = 1) -> Models:
+        """The models of some folders, called as the folder is, or as it says where it is given as `NAME=FOLDER`."""
+        folders = dict(map(_named, chosen))
+        if len(folders) < len(chosen):
+            raise BiplanarError("expected models of different names: call one of them otherwise by NAME=FOLDER")
+        wanted: dict[str, Path | None] = {**folders} or {EMBEDDED: None}
+        return cls(tuple(Model.load(name, folder, device=device, threads=threads) for name, folder in wanted.items()))
+
+    @property
+    def default(self) -> Model:
+        """The model of requests that name none."""
+        return self.all[0]
+
+    @cached_property
+    def _by_alias(self) -> dict[str, Model]:
+        found = {model.name: model for model in self.all}
+        for model in self.all:
+            for name in (model.name, MORE_NAMES.get(model.name, model.name)):
+                for alias in _prefixes(name):
+                    found.setdefault(alias, model)
+        return found
+
+    def find(self, name: str) -> Model:
+        """The model of that name, or the first whose name goes on behind it with a hyphen."""
+        if name not in self._by_alias:
+            raise UnknownNameError("model", name, [model.name for model in self.all])
+        return self._by_alias[name]
+
+
+def _prefixes(name: str) -> Iterator[str]:
+    """`english-ewt-2.4` is also `english-ewt` and `english`."""
+    parts = name.split("-")
+    return ("-".join(parts[:count]) for count in range(len(parts), 0, -1))
+
+
+def _named(model: str) -> tuple[str, Path]:
+    name, equals, folder = model.partition("=")
+    if equals and not Path(model).exists():
+        if not (name and folder):
+            raise FileError(f"{model}: expected a folder, or NAME=FOLDER")
+        return name, Path(folder)
+    return Path(model).resolve().name, Path(model)

@@ -1,0 +1,194 @@
+"""The interface of UDPipe's own server, so that what was written for that works here as it is."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
+from typing import Any
+
+from biplanar import __version__
+from biplanar.conllu import FORM, ID, MISC, Sentence, parse_conllu
+from biplanar.errors import UnknownNameError
+from biplanar.segmentation import raw_text
+from biplanar.serve.batching import Parsing, Work
+from biplanar.serve.forms import Fields
+from biplanar.serve.models import Model, Models
+from biplanar.serve.refusals import refusal
+from biplanar.tagger.predict import DEFAULT_DECODER
+
+TOKENIZERS = ("tokenizer", "generic_tokenizer")
+OFF = "none"  # says of a stage that it is not wanted, as its absence does
+NO_BREAK_SPACE = "\u00a0"  # stands for a space within a word where spaces stand between words
+
+
+def models_answer(models: Models) -> bytes:
+    """What models there are, and what each can do."""
+    listed = {model.name: _abilities(model) for model in models.all}
+    return _json({"models": listed, "default_model": models.default.name})
+
+
+def _abilities(model: Model) -> list[str]:
+    able = {"tokenizer": model.takes_raw_text, "tagger": model.has_tagger, "parser": True}
+    return [name for name, can in able.items() if can]
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=1).encode() + b"\n"
+
+
+# Reading
+
+
+def process_work(fields: Fields, models: Models) -> Work:
+    """Read a request for `/process`."""
+    if "data" not in fields:
+        raise refusal("expected the field data, found none")
+    model = models.find(fields["model"]) if fields.get("model") else models.default
+    text = fields["data"].removeprefix("\ufeff").replace("\r\n", "\n")
+    writer = Writer(_format("output", fields.get("output", "conllu"), WRITERS), model)
+    sentences = _read(fields, text, model)
+    if _wanted(fields, "tagger") and model.has_tagger:
+        sentences = (tagged for sentence in sentences for tagged in model.parser.segmenter.tag([sentence]))
+    parse = _wanted(fields, "parser")
+    return Work(
+        model.parsable(sentences) if parse else sentences,
+        writer.render,
+        lambda rendered: _json({"model": model.name, "acknowledgements": [], "result": "".join(rendered)}),
+        Parsing(model.parser, DEFAULT_DECODER) if parse else None,
+    )
+
+
+def _wanted(fields: Fields, stage: str) -> bool:
+    return fields.get(stage, OFF) != OFF
+
+
+def _format(kind: str, name: str, known: Iterable[str]) -> str:
+    """The name of a format; options behind it, as in `conllu=v2`, are for formats that have several forms."""
+    name = name.partition("=")[0]
+    if name not in known:
+        raise UnknownNameError(f"{kind} format", name, known)
+    return name
+
+
+def _read(fields: Fields, text: str, model: Model) -> Iterator[Sentence]:
+    name = _format("input", fields.get("input", "conllu"), (*READERS, *TOKENIZERS))
+    if "tokenizer" in fields or name in TOKENIZERS:
+        options = fields.get("tokenizer", fields.get("input", "").partition("=")[2])
+        return _tokenized(text, options.split(";"), model)
+    return READERS[name](text)
+
+
+def _tokenized(text: str, options: list[str], model: Model) -> Iterator[Sentence]:
+    """Raw text; of the options `normalized_spaces` is what happens anyway, and those unknown here change nothing."""
+    if not model.takes_raw_text:
+        raise refusal(f"the model {model.name} has no tokenizer: send words, horizontal, vertical or as CoNLL-U")
+    sentences = model.parser.segmenter.stream([text], presegmented="presegmented" in options)
+    return _with_ranges(sentences, text) if "ranges" in options else sentences
+
+
+def _with_ranges(sentences: Iterator[Sentence], text: str) -> Iterator[Sentence]:
+    """The sentences with the place of each token in the text, in characters, as TokenRange in MISC."""
+    end = 0
+    for sentence in sentences:
+        lines, covered = [], 0
+        for line in sentence.raw.split("\n"):
+            columns = line.split("\t")
+            first, _, last = columns[ID].partition("-")
+            if len(columns) == 10 and first.isdigit() and int(first) > covered:
+                covered = int(last or first)
+                start, end = _find(columns[FORM], text, end)
+                known = [] if columns[MISC] == "_" else [columns[MISC]]
+                columns[MISC] = "|".join([*known, f"TokenRange={start}:{end}"])
+            lines.append("\t".join(columns))
+        yield parse_conllu("\n".join(lines))[0]
+
+
+def _find(form: str, text: str, start: int) -> tuple[int, int]:
+    """Where the next token stands: behind spaces, and with any spaces where its form has one."""
+    while start < len(text) - 1 and text[start].isspace():
+        start += 1
+    if text.startswith(form, start):
+        return start, start + len(form)
+    loose = re.compile(r"\s+".join(map(re.escape, form.split()))).match(text, start)
+    return start, loose.end() if loose else start + len(form)
+
+
+def _conllu(text: str) -> Iterator[Sentence]:
+    return iter(parse_conllu(text.strip("\n") + "\n\n", "data") if text.strip() else ())
+
+
+def _horizontal(text: str) -> Iterator[Sentence]:
+    """A sentence a line, spaces between its words."""
+    lines = (re.split("[ \t]+", line.strip(" \t")) for line in text.split("\n"))
+    return _numbered([word.replace(NO_BREAK_SPACE, " ") for word in words] for words in lines if words != [""])
+
+
+def _vertical(text: str) -> Iterator[Sentence]:
+    """A word a line, before any tab; an empty line after each sentence."""
+    lines = (line.strip(" \t").partition("\t")[0] for line in text.split("\n"))
+    return _numbered([line, *takewhile(bool, lines)] for line in lines if line)
+
+
+def _numbered(sentences: Iterable[list[str]]) -> Iterator[Sentence]:
+    for number, forms in enumerate(sentences, 1):
+        yield Sentence.from_words(forms, comments=[f"# sent_id = {number}", f"# text = {' '.join(forms)}"])
+
+
+READERS: dict[str, Callable[[str], Iterator[Sentence]]] = {
+    "conllu": _conllu,
+    "horizontal": _horizontal,
+    "vertical": _vertical,
+}
+
+
+# Writing
+
+
+class Writer:
+    """Writes sentences in one of the formats; what stands at the beginning is written once."""
+
+    def __init__(self, output: str, model: Model) -> None:
+        self._write, self._model, self._first = WRITERS[output], model, True
+
+    def render(self, sentences: list[Sentence]) -> list[str]:
+        """A text for each sentence."""
+        texts = []
+        for sentence in sentences:
+            texts.append(self._write(sentence, self._model if self._first else None))
+            self._first = False
+        return texts
+
+
+def _as_conllu(sentence: Sentence, first: Model | None) -> str:
+    if first is None:
+        return sentence.to_conllu()
+    origin = {
+        "generator": f"Biplanar {__version__}",
+        "udpipe_model": first.name,
+        "udpipe_model_licence": first.licence,
+    }
+    return sentence.with_comments([f"# {name} = {value}" for name, value in origin.items()]).to_conllu()
+
+
+def _as_line(sentence: Sentence, _: Model | None) -> str:
+    return " ".join(form.replace(" ", NO_BREAK_SPACE) for form in sentence.forms) + "\n"
+
+
+def _as_column(sentence: Sentence, _: Model | None) -> str:
+    return "\n".join(sentence.forms) + "\n\n"
+
+
+def _as_text(sentence: Sentence, first: Model | None) -> str:
+    """What was cut into words, with a blank line between paragraphs."""
+    starts = any(comment.startswith(("# newdoc", "# newpar")) for comment in sentence.comments)
+    return ("\n\n" if starts and first is None else "") + raw_text([sentence])
+
+
+WRITERS: dict[str, Callable[[Sentence, Model | None], str]] = {
+    "conllu": _as_conllu,
+    "horizontal": _as_line,
+    "vertical": _as_column,
+    "plaintext": _as_text,
+}

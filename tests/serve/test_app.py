@@ -1,0 +1,281 @@
+"""The routes on real sockets: headers, the page's files, limits, and clients that behave badly."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from importlib.resources import files
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biplanar import ENCODINGS
+from biplanar.serve.app import SECURITY, TYPES, Static
+from biplanar.serve.limits import Limits
+from tests.serve.conftest import Served, serving
+
+JSON = {"Content-Type": "application/json"}
+LONG = [["so"] * 100] * 60  # takes a while
+
+
+class TestAnswers:
+    def test_what_there_is_to_choose_from(self, served):
+        answer = served.client.get("/api/models").json()
+        assert answer["default"] == "en"
+        assert answer["models"] == [
+            {
+                "name": "en",
+                "encoding": "2p-full",
+                "raw_text": True,
+                "description": "trained on en_ewt-ud-train.conllu (UD_English-EWT 2.4); licence: CC BY-SA 4.0",
+            }
+        ]
+        assert answer["decoders"] == ["search", "minimum-risk", "greedy", "paper"]
+        assert answer["encodings"] == list(ENCODINGS)
+        assert (answer["limits"]["bytes"], answer["limits"]["words"], answer["limits"]["best"]) == (
+            4 << 20,
+            100_000,
+            20,
+        )
+
+    @pytest.mark.parametrize(
+        ("method", "path", "status"),
+        [
+            ("GET", "/api/models", 200),
+            ("GET", "/models", 200),
+            ("GET", "/process", 400),
+            ("GET", "/nothing", 404),
+            ("GET", "/static/nothing.js", 404),
+            ("GET", "/api/parse", 405),
+            ("DELETE", "/", 405),
+            ("POST", "/api/parse", 415),
+            ("GET", "/openapi.json", 200),
+            ("GET", "/healthz", 200),
+            ("GET", "/metrics", 200),
+        ],
+    )
+    def test_every_answer_has_the_headers_of_security(self, served, method, path, status):
+        answer = served.client.request(method, path)
+        assert answer.status_code == status
+        for name, value in SECURITY.items():
+            if name == "Cross-Origin-Resource-Policy" and path in ("/models", "/process"):
+                value = "cross-origin"
+            assert answer.headers[name] == value
+        assert "server" not in answer.headers
+        policy = dict(rule.strip().partition(" ")[::2] for rule in SECURITY["Content-Security-Policy"].split(";"))
+        assert policy["script-src"] == "'self'"
+        assert policy["default-src"] == "'none'"
+
+    def test_only_udpipes_interface_is_open_to_other_pages(self, served):
+        assert "access-control-allow-origin" not in served.client.get("/api/models").headers
+        assert "access-control-allow-origin" not in served.client.post("/api/parse", json={"text": ""}).headers
+
+    def test_errors_are_json(self, served):
+        assert served.client.get("/nothing").json() == {"error": "Not Found"}
+        answer = served.client.get("/api/parse")
+        assert (answer.json(), answer.headers["allow"]) == ({"error": "Method Not Allowed"}, "POST")
+        error = served.client.post("/api/parse", data={"text": "a"}).json()["error"]
+        assert error == "expected a body of application/json, found application/x-www-form-urlencoded"
+
+    @pytest.mark.parametrize("host", ["[::1", "a b", "x:y", "evil.example"])
+    @pytest.mark.parametrize(("path", "status"), [("/process", 400), ("/process/", 404), ("/api/models", 200)])
+    def test_what_the_request_calls_the_host_does_not_matter(self, served, host, path, status):
+        answer = served.client.get(path, headers={"Host": host})
+        assert answer.status_code == status
+        assert host not in str(answer.headers)
+
+    def test_health_and_metrics(self, served):
+        before = served.metric("biplanar_words_total")
+        served.client.post("/api/parse", json={"words": [["Nobody", "came", "."]]})
+        assert served.metric("biplanar_words_total") == before + 3
+        assert served.metric("process_resident_memory_bytes") > 1e7
+        assert served.metric("biplanar_queue_requests") == served.metric("biplanar_held_bytes") == 0
+        assert served.client.get("/healthz").json() == {"status": "ok", "waiting": 0}
+        served.client.get("/a/path/of/a/stranger")
+        text = served.client.get("/metrics").text
+        assert "stranger" not in text
+        assert 'biplanar_requests_total{path="other",status="404"}' in text
+
+
+class TestPage:
+    def test_all_files_are_there_as_they_are(self, served):
+        folder = files("biplanar.serve") / "static"
+        for file in folder.iterdir():
+            answer = served.client.get(f"/static/{file.name}")
+            assert answer.content == file.read_bytes()
+            assert answer.headers["content-type"] == TYPES[file.name.rpartition(".")[2]]
+        assert served.client.get("/").content == (folder / "index.html").read_bytes()
+
+    def test_nothing_is_sent_twice(self, served):
+        first = served.client.get("/")
+        again = served.client.get("/", headers={"If-None-Match": first.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["cache-control"] == "no-cache"
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/static/../app.py",
+            "/static/%2e%2e/app.py",
+            "/static/..%2fapp.py",
+            "/static//etc/passwd",
+            "/static/%2Fetc%2Fpasswd",
+            "/static/index.html%00.js",
+            "/static/",
+            "/../../etc/passwd",
+        ],
+    )
+    def test_no_way_leads_to_other_files(self, served, path):
+        with served.connect() as connection:
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+            answer = b"".join(iter(lambda: connection.recv(4096), b""))
+        assert answer.startswith(b"HTTP/1.1 404 ")
+
+    def test_only_files_of_known_types_are_kept(self):
+        assert {name.rpartition(".")[2] for name in Static.load().contents} <= set(TYPES)
+
+
+class TestLimits:
+    def test_large_bodies(self, models):
+        with serving(models, Limits(body_bytes=1000)) as server:
+            for path in ("/api/parse", "/process"):
+                answer = server.client.post(path, content=b"x" * 1001, headers=JSON)
+                assert answer.status_code == 413
+                assert "at most 1000 bytes" in answer.text
+            # Far too large: the answer comes before the end, and not every client can hear it.
+            with suppress(OSError), server.connect() as connection:
+                connection.sendall(
+                    b"POST /process HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n" + b"x" * 20_000
+                )
+                assert connection.recv(4096).startswith(b"HTTP/1.1 413 ")
+            assert server.client.post("/api/parse", json={"text": "Yes."}).status_code == 200
+            assert server.metric("biplanar_held_bytes") == 0
+
+    def test_all_bodies_together(self, models):
+        with serving(models, Limits(held_bytes=1000)) as server:
+            with server.connect() as slow:
+                slow.sendall(b"POST /process HTTP/1.1\r\nHost: x\r\nContent-Length: 999\r\n\r\n" + b"x" * 900)
+                wait_until(lambda: server.metric("biplanar_held_bytes") == 900)
+                answer = server.client.post("/process", content=b"x" * 200)
+                assert answer.status_code == 503
+                assert answer.headers["retry-after"] == "1"
+                assert server.client.get("/process", params={"data": "a", "input": "horizontal"}).status_code == 200
+            wait_until(lambda: server.metric("biplanar_held_bytes") == 0)
+
+    def test_slow_bodies(self, models):
+        with serving(models, Limits(seconds=0.5)) as server, server.connect() as slow:
+            slow.sendall(b"POST /process HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nx")
+            assert slow.recv(4096).startswith(b"HTTP/1.1 408 ")
+
+    @pytest.mark.parametrize("sent", [b"", b"GET /healthz HT", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /heal"])
+    def test_clients_that_do_not_come_to_the_point(self, models, sent):
+        with serving(models, Limits(seconds=0.3)) as server, server.connect() as slow:
+            slow.sendall(sent)
+            start = time.monotonic()
+            while data(slow):
+                pass
+            assert time.monotonic() - start < 10
+            assert server.client.get("/healthz").status_code == 200
+
+    def test_clients_that_do_not_take_their_answer(self, models):
+        with serving(models, Limits(seconds=1.5)) as server, server.connect() as slow:
+            send(slow, json.dumps({"conllu": LONG_TEXT * 700, "parse": False}).encode())
+            wait_until(lambda: b'path="/api/parse",status="200"' in server.client.get("/metrics").content)
+            time.sleep(3.5)
+            answer = b"".join(iter(lambda: data(slow), b""))
+            head, _, body = answer.partition(b"\r\n\r\n")
+            (size,) = re.findall(rb"content-length: (\d+)", head)
+            assert 0 < len(body) < int(size)
+
+    def test_no_answer_in_time(self, models):
+        with serving(models, Limits(seconds=0.3, batch_words=200)) as server:
+            answer = server.client.post("/api/parse", json={"words": LONG * 5})
+            assert answer.status_code == 504
+            assert answer.json()["error"].startswith("no answer was found within 0.3 seconds")
+            assert server.client.get("/metrics").status_code == 200
+
+    def test_a_full_queue(self, models):
+        limits = Limits(queue=2, batch_words=200)
+        with serving(models, limits) as server, ThreadPoolExecutor(12) as pool:
+            posts = [pool.submit(server.client.post, "/api/parse", json={"words": LONG[:5]}) for _ in range(12)]
+            answers = [post.result() for post in posts]
+            assert {answer.status_code for answer in answers} == {200, 503}
+            for answer in answers:
+                if answer.status_code == 503:
+                    assert int(answer.headers["retry-after"]) >= 1
+                    assert "requests are waiting already" in answer.json()["error"]
+                else:
+                    assert len(answer.json()["sentences"]) == 5
+
+    def test_too_many_connections(self, models):
+        with serving(models, Limits(connections=3)) as server:
+            assert server.client.get("/healthz").status_code == 200
+            held = [server.connect() for _ in range(2)]
+            with server.connect() as one_more:
+                assert one_more.recv(4096).startswith(b"HTTP/1.1 503 ")
+            assert server.client.get("/healthz").status_code == 200
+            for connection in held:
+                connection.close()
+
+
+class TestClientsThatLeave:
+    def leave(self, server: Served, body: bytes, *, whole: bool) -> None:
+        with server.connect() as connection:
+            send(connection, body, leave_out=0 if whole else 1)
+            if whole:
+                wait_until(lambda: server.metric("biplanar_queue_requests") > 0)
+
+    def test_they_are_not_worked_for(self, models):
+        body = json.dumps({"words": LONG * 20}).encode()
+        with serving(models, Limits(batch_words=200)) as server:
+            self.leave(server, body, whole=True)
+            wait_until(lambda: server.metric("biplanar_abandoned_total") == 1)
+            wait_until(lambda: server.metric("biplanar_queue_requests") == 0)
+            self.leave(server, body, whole=False)
+            wait_until(lambda: b'path="/api/parse",status="499"} 2' in server.client.get("/metrics").content)
+            assert server.metric("biplanar_held_bytes") == 0
+            assert server.metric("biplanar_words_total") < 10_000
+            assert server.metric("biplanar_errors_total") == 0
+            assert server.client.post("/api/parse", json={"words": [["Yes"]]}).status_code == 200
+
+
+@settings(max_examples=60)
+@given(request=st.binary(max_size=300) | st.binary(max_size=100).map(lambda rest: b"POST /process HTTP/1.1\r\n" + rest))
+def test_no_bytes_bring_it_down(served: Served, request: bytes):
+    with served.connect() as connection, suppress(OSError):
+        connection.sendall(request + b"\r\n\r\n")
+        connection.shutdown(1)
+        answer = data(connection)
+        assert not answer.startswith(b"HTTP/1.1 5")
+    assert served.client.get("/healthz").json()["status"] == "ok"
+
+
+LONG_TEXT = "# text = " + "x" * 5000 + "\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+
+
+def send(connection: socket.socket, body: bytes, leave_out: int = 0) -> None:
+    """Ask for trees, or almost."""
+    head = "POST /api/parse HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
+    connection.sendall(f"{head}{len(body)}\r\n\r\n".encode() + body[: len(body) - leave_out])
+
+
+def data(connection: socket.socket) -> bytes:
+    """What comes next; nothing if the server has hung up."""
+    try:
+        return connection.recv(1 << 16)
+    except ConnectionError:
+        return b""
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    for _ in range(400):
+        if true():
+            return
+        time.sleep(0.05)
+    pytest.fail("what was waited for did not happen")

@@ -1,0 +1,345 @@
+"""Requests that are worked on together: with parsers that do what a test wants of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from starlette.exceptions import HTTPException
+
+from biplanar.conllu import Sentence
+from biplanar.errors import LabelError
+from biplanar.serve.batching import SMALL, Batcher, Parsing, Work
+from biplanar.serve.limits import Limits
+from biplanar.serve.metrics import Metrics
+from biplanar.tree import Tree
+
+
+class Parser:
+    """Hangs all words on the first; notes what it got together, and waits where it is told to."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+        self.started = threading.Event()
+
+    def pipe(self, sentences: Iterable[Sentence], **_: object) -> Iterator[Sentence]:
+        batch = list(sentences)
+        self.batches.append([sentence.forms[0] for sentence in batch])
+        self.started.set()
+        assert self.may_go_on.wait(20)
+        for sentence in batch:
+            if "poison" in sentence.forms:
+                raise LabelError("poison: expected food")
+            if "bomb" in sentence.forms:
+                raise ZeroDivisionError
+            size = len(sentence)
+            yield sentence.with_tree(Tree((0,) + (1,) * (size - 1), ("root",) + ("dep",) * (size - 1)))
+
+
+def request(parser: Parser, *sentences: str, decoder: str = "search", weight: int = 1) -> Callable[[], Work]:
+    """A request for sentences, answered with each one's words and heads."""
+    return lambda: Work(
+        (Sentence.from_words(sentence.split()) for sentence in sentences),
+        lambda parsed: [json.dumps([*sentence.forms, *sentence.tree.heads]) for sentence in parsed],
+        lambda rendered: "\n".join(rendered).encode(),
+        Parsing(parser, decoder),
+        weight=weight,
+    )
+
+
+@pytest.fixture
+def parser():
+    return Parser()
+
+
+def run(test: Callable[[Batcher], object], **limits: object) -> Metrics:
+    """Run a test on an event loop, with a worker beside it."""
+
+    async def main() -> None:
+        batcher.start()
+        try:
+            async with asyncio.timeout(30):
+                await test(batcher)
+        finally:
+            await asyncio.to_thread(batcher.stop)
+
+    batcher = Batcher(Limits(**limits), Metrics())
+    asyncio.run(main())
+    return batcher.metrics
+
+
+async def held_up(batcher: Batcher, parser: Parser) -> asyncio.Task[bytes]:
+    """A request that the worker sits over until it may go on."""
+    parser.may_go_on.clear()
+    task = asyncio.create_task(batcher.submit(request(parser, "first"), 1))
+    assert await asyncio.to_thread(parser.started.wait, 20)
+    return task
+
+
+class TestTogether:
+    def test_what_waits_is_parsed_together_and_answers_are_not_mixed_up(self, parser):
+        async def test(batcher):
+            first = await held_up(batcher, parser)
+            others = [asyncio.create_task(batcher.submit(request(parser, f"a{i} b", f"c{i}"), 1)) for i in range(50)]
+            await asyncio.sleep(0.05)
+            parser.may_go_on.set()
+            assert await first == b'["first", 0]'
+            for i, task in enumerate(others):
+                assert await task == f'["a{i}", "b", 0, 1]\n["c{i}", 0]'.encode()
+
+        metrics = run(test)
+        assert [len(batch) for batch in parser.batches] == [1, 100]
+        assert metrics.total("biplanar_batches_total") == 2
+        assert metrics.total("biplanar_batch_requests_total") == 51
+        assert metrics.total("biplanar_words_total") == 151
+
+    def test_only_what_is_parsed_alike(self, parser):
+        async def test(batcher):
+            first = await held_up(batcher, parser)
+            wanted = [("search", "s1"), ("greedy", "g1"), ("search", "s2")]
+            tasks = [
+                asyncio.create_task(batcher.submit(request(parser, name, decoder=decoder), 1))
+                for decoder, name in wanted
+            ]
+            await asyncio.sleep(0.05)
+            parser.may_go_on.set()
+            assert [await task for task in tasks] == [f'["{name}", 0]'.encode() for _, name in wanted]
+            await first
+
+        run(test)
+        assert parser.batches == [["first"], ["s1", "s2"], ["g1"]]
+
+    def test_no_more_words_than_fit(self, parser):
+        async def test(batcher):
+            first = await held_up(batcher, parser)
+            tasks = [asyncio.create_task(batcher.submit(request(parser, f"x{i} y z"), 1)) for i in range(5)]
+            await asyncio.sleep(0.05)
+            parser.may_go_on.set()
+            await asyncio.gather(first, *tasks)
+
+        run(test, batch_words=6)
+        assert parser.batches == [["first"], ["x0", "x1"], ["x2", "x3"], ["x4"]]
+
+    def test_smaller_requests_go_first_but_not_forever(self, parser, monkeypatch):
+        now = [1000.0]
+        monkeypatch.setattr("biplanar.serve.batching.time", SimpleNamespace(monotonic=lambda: now[0]))
+
+        async def test(batcher):
+            first = await held_up(batcher, parser)
+            tasks = [first]
+            for seconds, name, size in ((0, "larger", 4000), (1, "smaller", 100), (2, "late", 100)):
+                now[0] += seconds
+                tasks.append(asyncio.create_task(batcher.submit(request(parser, name), size)))
+                await asyncio.sleep(0.05)
+            parser.may_go_on.set()
+            await asyncio.gather(*tasks)
+
+        run(test, batch_words=1)
+        assert parser.batches == [["first"], ["smaller"], ["larger"], ["late"]]
+
+    def test_heavier_words_count_for_more(self, parser):
+        async def test(batcher):
+            await batcher.submit(request(parser, "a a", "b b", "c c", weight=3), 1)
+
+        run(test, batch_words=12)
+        assert parser.batches == [["a", "b"], ["c"]]
+
+    def test_a_large_request_lets_small_ones_through(self, parser):
+        async def test(batcher):
+            first = await held_up(batcher, parser)
+            large = asyncio.create_task(batcher.submit(request(parser, *(f"l{i}" for i in range(40))), SMALL + 1))
+            await asyncio.sleep(0.05)
+            small = [asyncio.create_task(batcher.submit(request(parser, f"s{i}"), 1)) for i in range(3)]
+            await asyncio.sleep(0.05)
+            parser.may_go_on.set()
+            await asyncio.gather(*small)
+            assert not large.done() or len(parser.batches) == 6
+            assert (await large).count(b"\n") == 39
+            await first
+
+        run(test, batch_words=10)
+        assert parser.batches[1] == ["s0", "s1", "s2", *(f"l{i}" for i in range(7))]
+        assert [len(batch) for batch in parser.batches[2:]] == [10, 10, 10, 3]
+
+    def test_so_does_one_that_is_slow_to_read(self, parser, monkeypatch):
+        monkeypatch.setattr("biplanar.serve.batching.DRAWING", 0.1)
+
+        def slowly(prepare):
+            work = prepare()
+            return replace(work, sentences=(time.sleep(0.06) or sentence for sentence in work.sentences))
+
+        async def test(batcher):
+            slow = asyncio.create_task(batcher.submit(lambda: slowly(request(parser, *"abcdef")), SMALL + 1))
+            await asyncio.sleep(0.05)
+            await batcher.submit(request(parser, "quick"), 1)
+            assert not slow.done()
+            assert (await slow).count(b"\n") == 5
+
+        run(test)
+        assert [name for batch in parser.batches for name in batch if name != "quick"] == list("abcdef")
+        assert ["quick"] in [batch[:1] for batch in parser.batches[:3]]
+
+    def test_large_requests_one_after_the_other(self, parser):
+        async def test(batcher):
+            first = await held_up(batcher, parser)
+            tasks = [
+                asyncio.create_task(batcher.submit(request(parser, *[f"{name}{i}" for i in range(4)]), SMALL + 1))
+                for name in "ab"
+            ]
+            await asyncio.sleep(0.05)
+            parser.may_go_on.set()
+            await asyncio.gather(first, *tasks)
+
+        run(test, batch_words=3)
+        assert parser.batches[1:] == [["a0", "a1", "a2"], ["a3", "b0", "b1"], ["b2", "b3"]]
+
+
+class TestRefusals:
+    def status(self, parser, *sentences, size=1, **limits):
+        caught = []
+
+        async def test(batcher):
+            with pytest.raises(HTTPException) as error:
+                await batcher.submit(request(parser, *sentences), size)
+            caught.append(error.value)
+
+        run(test, **limits)
+        return caught[0].status_code, caught[0].detail
+
+    def test_a_long_sentence(self, parser):
+        assert self.status(parser, "a b c", sentence_words=2) == (
+            400,
+            "expected sentences of at most 2 words, found one of 3",
+        )
+
+    def test_too_many_words(self, parser):
+        status, message = self.status(parser, "a b", "c d", words=3)
+        assert status == 413
+        assert message.startswith("expected at most 3 words")
+
+    def test_time_is_up(self, parser):
+        async def test(batcher):
+            parser.may_go_on.clear()
+            with pytest.raises(HTTPException) as error:
+                await batcher.submit(request(parser, "a"), 1)
+            assert error.value.status_code == 504
+            assert "within 0.1 seconds" in error.value.detail
+            assert not batcher.is_well
+            parser.may_go_on.set()
+            assert await batcher.submit(request(parser, "b"), 1) == b'["b", 0]'
+            assert batcher.is_well
+            assert not batcher.waiting
+
+        metrics = run(test, seconds=0.1)
+        assert metrics.total("biplanar_abandoned_total") == 1
+
+    def test_a_full_queue(self, parser):
+        async def test(batcher):
+            first = await held_up(batcher, parser)
+            second = asyncio.create_task(batcher.submit(request(parser, "second"), 1))
+            await asyncio.sleep(0.05)
+            with pytest.raises(HTTPException) as error:
+                await batcher.submit(request(parser, "third"), 1)
+            assert error.value.status_code == 503
+            assert int(error.value.headers["Retry-After"]) >= 1
+            parser.may_go_on.set()
+            await asyncio.gather(first, second)
+            await batcher.submit(request(parser, "fourth"), 1)
+
+        run(test, queue=2)
+        assert parser.batches == [["first"], ["second"], ["fourth"]]
+
+    def test_whose_fault_it_is_alone_bears_it(self, parser, caplog):
+        async def test(batcher):
+            first = await held_up(batcher, parser)
+            texts = ["good", "poison", "fine", "bomb"]
+            tasks = [asyncio.create_task(batcher.submit(request(parser, text), 1)) for text in texts]
+            await asyncio.sleep(0.05)
+            parser.may_go_on.set()
+            good, poison, fine, bomb = await asyncio.gather(*tasks, return_exceptions=True)
+            assert (good, fine) == (b'["good", 0]', b'["fine", 0]')
+            assert (poison.status_code, poison.detail) == (400, "poison: expected food")
+            assert (bomb.status_code, "fault of the server's" in bomb.detail) == (500, True)
+            await first
+
+        metrics = run(test)
+        assert "ZeroDivisionError" in caplog.text
+        assert metrics.total("biplanar_errors_total") == 1
+
+    def test_a_request_that_fails_in_the_middle_is_not_gone_on_with(self, parser):
+        assert self.status(parser, "a", "poison", "b", "c", size=SMALL + 1, batch_words=2)[0] == 400
+        assert parser.batches == [["a", "poison"]]
+
+    @pytest.mark.parametrize("stage", ["prepare", "render", "finish"])
+    def test_faults_elsewhere(self, parser, stage, caplog):
+        def fail(*_: object) -> None:
+            raise ZeroDivisionError(stage)
+
+        def prepare() -> Work:
+            work = request(parser, "a")()
+            return replace(work, **{stage: fail})
+
+        async def test(batcher):
+            with pytest.raises(HTTPException) as error:
+                await batcher.submit(fail if stage == "prepare" else prepare, 1)
+            assert error.value.status_code == 500
+            assert await batcher.submit(request(parser, "b"), 1) == b'["b", 0]'
+
+        run(test)
+        assert f"ZeroDivisionError: {stage}" in caplog.text
+
+
+class TestLeaving:
+    def test_who_leaves_is_not_worked_for(self, parser):
+        async def test(batcher):
+            first = await held_up(batcher, parser)
+            left = asyncio.create_task(batcher.submit(request(parser, "left"), 1))
+            stays = asyncio.create_task(batcher.submit(request(parser, "stays"), 1))
+            await asyncio.sleep(0.05)
+            left.cancel()
+            await asyncio.sleep(0.05)
+            parser.may_go_on.set()
+            assert await stays == b'["stays", 0]'
+            await first
+            assert not batcher.waiting
+
+        metrics = run(test)
+        assert parser.batches == [["first"], ["stays"]]
+        assert metrics.total("biplanar_abandoned_total") == 1
+
+    def test_also_in_the_middle_of_a_large_request(self, parser):
+        async def test(batcher):
+            parser.may_go_on.clear()
+            large = asyncio.create_task(batcher.submit(request(parser, *"abcdef"), SMALL + 1))
+            assert await asyncio.to_thread(parser.started.wait, 20)
+            large.cancel()
+            await asyncio.sleep(0.05)
+            parser.may_go_on.set()
+
+        run(test, batch_words=2)
+        assert parser.batches == [["a", "b"]]
+
+    def test_the_end_comes_after_all_answers(self, parser):
+        async def main() -> None:
+            batcher.start()
+            first = await held_up(batcher, parser)
+            others = [asyncio.create_task(batcher.submit(request(parser, "a"), 1)) for _ in range(3)]
+            await asyncio.sleep(0.05)
+            stopping = asyncio.create_task(asyncio.to_thread(batcher.stop))
+            await asyncio.sleep(0.05)
+            assert not stopping.done()
+            parser.may_go_on.set()
+            assert await asyncio.gather(*others) == [b'["a", 0]'] * 3
+            await asyncio.gather(first, stopping)
+            assert not batcher.is_well
+
+        batcher = Batcher(Limits(), Metrics())
+        asyncio.run(main())

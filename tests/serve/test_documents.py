@@ -1,0 +1,254 @@
+"""`/api/parse` and `/api/compare`: what is asked, and what comes back."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from biplanar import ENCODINGS, encode
+from biplanar.conllu import Sentence, parse_conllu
+from biplanar.serve.documents import PARSE_FIELDS
+from biplanar.serve.limits import Limits
+from biplanar.tree import Tree
+from tests.serve.conftest import serving
+
+WORDS = [["Nobody", "came", "."], ["Why", "?"]]
+# Word 1 hangs on 3 and 2 on 4: the arcs cross.
+CROSSING = Sentence.from_words(list("abcd"), Tree((3, 4, 0, 3), ("x", "y", "root", "z"))).to_conllu()
+TWO_ROOTS = Sentence.from_words(["a", "b"], Tree((0, 0), ("root", "root"))).to_conllu()
+TAGGED = "1\tdogs\tdog\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\tbark\tVERB\t_\t_\t0\troot\t_\t_\n\n"
+
+
+@pytest.fixture
+def ask(served):
+    def ask(**fields):
+        answer = served.client.post("/api/parse", json=fields)
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    return ask
+
+
+@pytest.fixture
+def refused(served):
+    def refused(path="/api/parse", *, body=None, status=400, **fields):
+        content = body if body is not None else json.dumps(fields).encode()
+        answer = served.client.post(path, content=content, headers={"Content-Type": "application/json"})
+        assert answer.status_code == status, answer.text
+        return answer.json()["error"]
+
+    return refused
+
+
+class TestParse:
+    def test_words(self, ask, models):
+        answer = ask(words=WORDS)
+        assert (answer["model"], answer["decoder"], answer["labels"]) == ("en", "search", "2p-full")
+        for found, wanted in zip(answer["sentences"], models.default.parser(WORDS), strict=True):
+            assert found["forms"] == wanted.forms
+            assert found["text"] == " ".join(wanted.forms)
+            assert found["conllu"] == found["trees"][0]["conllu"] == wanted.to_conllu()
+            assert (found["nonprojective"], found["rtl"], len(found["trees"])) == (False, False, 1)
+            (tree,) = found["trees"]
+            assert tuple(tree["heads"]) == wanted.tree.heads
+            assert tuple(tree["deprels"]) == wanted.tree.deprels
+            assert [
+                (*labels, deprel) for labels, deprel in zip(tree["labels"], tree["deprels"], strict=True)
+            ] == encode(wanted.tree, "2p-full")
+            assert tree["planes"] == [1 if head else 0 for head in wanted.tree.heads]
+            assert tree["svg"] is tree["probabilities"] is tree["log_probability"] is None
+
+    def test_raw_text(self, ask, models):
+        text = "Nobody came. Why?\n\nשלום."
+        answer = ask(text=text, model="english", decoder="greedy")
+        wanted = models.default.parser(text, decoder="greedy")
+        assert [sentence["conllu"] for sentence in answer["sentences"]] == [each.to_conllu() for each in wanted]
+        assert [sentence["text"] for sentence in answer["sentences"]] == ["Nobody came.", "Why?", "שלום."]
+        assert [sentence["rtl"] for sentence in answer["sentences"]] == [False, False, True]
+
+    def test_no_text(self, ask):
+        assert ask(text="")["sentences"] == ask(words=[])["sentences"] == []
+
+    def test_conllu_keeps_all_else(self, ask):
+        (sentence,) = ask(conllu="# sent_id = x\n# text = dogs bark!\n" + TAGGED)["sentences"]
+        assert sentence["text"] == "dogs bark!"
+        assert "# sent_id = x\n" in sentence["conllu"]
+        assert "\tdogs\tdog\tNOUN\t" in sentence["conllu"]
+
+    def test_probabilities(self, ask):
+        (tree,) = ask(words=WORDS[:1], probabilities=True)["sentences"][0]["trees"]
+        assert len(tree["probabilities"]) == 3
+        assert all(0 < chance <= 1 for chance in tree["probabilities"])
+        assert "HeadProb=" in tree["conllu"]
+
+    @pytest.mark.parametrize("decoder", ["search", "minimum-risk", "greedy", "paper"])
+    def test_the_best_trees(self, ask, decoder):
+        (sentence,) = ask(words=[WORDS[0]], best=3, probabilities=True, decoder=decoder)["sentences"]
+        trees = sentence["trees"]
+        assert 1 < len(trees) <= 3
+        assert len({tuple(tree["heads"]) for tree in trees}) == len(trees)
+        scores = [tree["log_probability"] for tree in trees[1:]]
+        assert scores == sorted(scores, reverse=True)
+        assert [tree["probabilities"] is None for tree in trees] == [False] + [True] * (len(trees) - 1)
+        assert ["HeadProb" in tree["conllu"] for tree in trees] == [True] + [False] * (len(trees) - 1)
+        (alone,) = ask(words=[WORDS[0]], decoder=decoder)["sentences"]
+        assert trees[0]["heads"] == alone["trees"][0]["heads"]
+        if decoder == "search":
+            assert trees[0]["log_probability"] > scores[0]
+
+    def test_pictures(self, ask):
+        (tree,) = ask(words=[["A", "<b>&", "c"]], svg=True)["sentences"][0]["trees"]
+        texts = {node.text for node in ElementTree.fromstring(tree["svg"]).iter() if node.tag.endswith("text")}
+        assert {"A", "<b>&", "c", "plane1", "plane2"} <= texts
+
+    @pytest.mark.parametrize("labels", ENCODINGS)
+    def test_labels_of_any_encoding(self, ask, labels):
+        (sentence,) = ask(conllu=TAGGED, labels=labels, parse=False, svg=True)["sentences"]
+        rows = sentence["trees"][0]["labels"]
+        assert [(*row, deprel) for row, deprel in zip(rows, ["nsubj", "root"], strict=True)] == encode(
+            Tree((2, 0), ("nsubj", "root")), labels, upos=["NOUN", "VERB"]
+        )
+        assert sentence["trees"][0]["planes"] == [1, 0]
+
+    def test_trees_that_are_there(self, ask):
+        (sentence,) = ask(conllu=CROSSING, parse=False, labels="2p-greedy")["sentences"]
+        (tree,) = sentence["trees"]
+        assert sentence["nonprojective"] is True
+        assert (sentence["conllu"], tree["heads"], sorted(tree["planes"])) == (CROSSING, [3, 4, 0, 3], [0, 1, 1, 2])
+
+    def test_what_an_encoding_cannot_express(self, ask):
+        (tree,) = ask(conllu=TWO_ROOTS, parse=False, svg=True)["sentences"][0]["trees"]
+        assert (tree["labels"], tree["heads"], tree["planes"]) == (None, [0, 0], [0, 0])
+        assert tree["svg"].startswith("<svg")
+        (tree,) = ask(words=WORDS[1:], labels="rel-pos")["sentences"][0]["trees"]
+        assert tree["labels"] is None  # there are no tags
+
+    def test_odd_words(self, ask):
+        words = ["🦄", "شكرا", "x" * 5000, "\u200b", "a b", "\x00", "\x85", "\ufeff", "</script>", "\r"]
+        (sentence,) = ask(words=[words], svg=True, best=2)["sentences"]
+        assert sentence["forms"] == words
+
+
+class TestRefusals:
+    def test_what_is_no_json(self, refused):
+        assert refused(body=b"{").startswith("body: expected JSON, found none")
+        assert refused(body=b"\xff").startswith("body: expected UTF-8 text, found byte 0xff")
+        assert refused(body=b"[]") == "body: expected a JSON object, found another value"
+        assert "brackets within brackets" in refused(body=b"[" * 100_000)
+        assert "expected JSON" in refused(body=b'{"best": ' + b"9" * 5000 + b"}")
+
+    def test_types(self, refused):
+        assert refused(text=1) == "text: expected a string, found another kind of value"
+        assert refused(text="a", best=True) == "best: expected a whole number, found another kind of value"
+        assert refused(text="a", best=1.5) == "best: expected a whole number, found another kind of value"
+        assert refused(text="a", svg=1) == "svg: expected true or false, found another kind of value"
+        assert refused(text="a", model=None) == "model: expected a string, found another kind of value"
+        assert refused(words={}) == "words: expected an array, found another kind of value"
+
+    @pytest.mark.parametrize("words", [["a"], [[]], [[1]], [["a"], "b"], [None]])
+    def test_words(self, refused, words):
+        number = 2 if len(words) > 1 else 1
+        assert refused(words=words).startswith(f"words: sentence {number}: expected an array of one string or more")
+
+    @pytest.mark.parametrize("word", ["", "a\tb", "a\nb", "\ud800"])
+    def test_words_that_no_column_can_hold(self, refused, word):
+        assert refused(words=[["fine", word]]).startswith("word 2: expected text without tabs and line ends as FORM")
+
+    def test_half_a_sign(self, refused):
+        for name in ("text", "conllu", "model"):
+            assert refused(**{"text": "a", name: "a\ud800"}).startswith(f"{name}: expected Unicode text")
+
+    def test_names(self, refused):
+        assert refused(text="a", modle="en").startswith("unknown field 'modle'; did you mean 'model'?")
+        assert refused(text="a", model="fr").startswith("unknown model 'fr'")
+        assert refused(text="a", decoder="gredy").startswith("unknown decoder 'gredy'; did you mean 'greedy'?")
+        assert refused(text="a", labels="2p").startswith("unknown encoding '2p'")
+
+    def test_one_source(self, refused):
+        assert refused() == "expected one of text, words, conllu, found none of them"
+        assert refused(text="a", conllu="b") == "expected one of text, words, conllu, found text and conllu"
+
+    def test_broken_conllu(self, refused):
+        assert refused(conllu="1\ta\n\n") == "conllu:1: expected 10 columns, found 2"
+        assert refused(conllu="") == "conllu:1: expected at least one sentence, found an empty file"
+
+    def test_trees_that_are_not_there(self, refused):
+        assert refused(conllu=TAGGED.replace("\t2\t", "\t_\t"), parse=False).startswith("conllu:1: expected a whole")
+        assert refused(conllu=TAGGED.replace("\t0\t", "\t1\t"), parse=False).startswith("conllu:")
+        assert refused(text="a", parse=False).startswith("parse: expected true")
+        assert refused(conllu=TAGGED, parse=False, best=2).startswith("parse: expected true")
+
+    def test_how_many_trees(self, refused):
+        for best in (0, -1, 21, 10**30):
+            assert refused(text="a", best=best) == f"best: expected a number from 1 to 20, found {best}"
+
+    def test_sizes(self, models):
+        limits = Limits(words=6, sentence_words=4, drawn_words=4)
+        with serving(models, limits) as server:
+
+            def status(**fields):
+                return server.client.post("/api/parse", json=fields).status_code
+
+            words = ["a", "b", "c"]
+            assert status(words=[words, words]) == 200
+            assert status(words=[words, words, ["a"]]) == 413
+            assert status(words=[[*words, *words]]) == 400
+            assert status(words=[words, ["a"]], svg=True) == 200
+            assert status(words=[words, words], svg=True) == 413
+            assert status(words=[["a", "b"]], best=2) == 200
+            assert status(words=[words], best=2) == 413
+
+    def test_a_model_without_a_tokenizer(self, models, tmp_path):
+        folder = models.default.parser.folder.path
+        for path in folder.iterdir():
+            if path.name != "tokenizer.udpipe":
+                (tmp_path / path.name).symlink_to(path)
+        with serving(type(models).load([f"bare={tmp_path}"])) as server:
+            assert server.client.get("/api/models").json()["models"][0]["raw_text"] is False
+            assert server.client.get("/models").json()["models"] == {"bare": ["parser"]}
+            answer = server.client.post("/api/parse", json={"text": "Yes."})
+            assert answer.status_code == 400
+            assert answer.json()["error"].startswith("text: the model bare has no tokenizer")
+            answer = server.client.post("/process", data={"data": "Yes.", "tokenizer": ""})
+            assert answer.status_code == 400
+            assert answer.text.startswith("the model bare has no tokenizer")
+            assert server.client.post("/api/parse", json={"words": [["Yes", "."]]}).status_code == 200
+
+
+class TestCompare:
+    GOLD = TAGGED + CROSSING
+    SYSTEM = TAGGED.replace("nsubj", "obj") + CROSSING.replace("\t4\ty", "\t3\ty")
+
+    def test_two_versions(self, served):
+        answer = served.client.post("/api/compare", json={"gold": self.GOLD, "system": self.SYSTEM}).json()
+        assert [(each["text"], each["wrong"], each["words"]) for each in answer["sentences"]] == [
+            ("dogs bark", 1, 2),
+            ("a b c d", 1, 4),
+        ]
+        for sentence in answer["sentences"]:
+            texts = {node.text for node in ElementTree.fromstring(sentence["svg"]).iter()}
+            assert {"gold", "system"} <= texts
+        assert answer["scores"] == {"UAS": 5 / 6, "LAS": 4 / 6}
+
+    def test_refusals(self, refused):
+        def error(**fields):
+            return refused("/api/compare", **fields)
+
+        assert error(gold=TAGGED) == "system: expected CoNLL-U, found none"
+        assert error(gold=TAGGED, system="") == "system:1: expected at least one sentence, found an empty file"
+        assert error(gold=TAGGED, system=CROSSING).startswith("system:1: expected 'dogs', as in gold:1, found 'a'")
+        assert "expected no more sentences" in error(gold=self.GOLD, system=TAGGED)
+        assert error(gold=TAGGED, system=TAGGED, model="en").startswith("unknown field 'model'")
+        assert "HEAD" in error(gold=TAGGED.replace("\t0\t", "\t9\t"), system=TAGGED)
+        blank = "1\t \t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+        assert "expected a FORM with more than spaces" in error(gold=blank, system=blank)
+
+
+def test_the_fields_are_those_of_the_description(served):
+    described = served.client.get("/openapi.json").json()["components"]["schemas"]["ParseRequest"]["properties"]
+    kinds = {"string": str, "array": list, "boolean": bool, "integer": int}
+    assert {name: kinds[schema["type"]] for name, schema in described.items()} == PARSE_FIELDS
+    assert parse_conllu(TAGGED)[0].tree.heads == (2, 0)

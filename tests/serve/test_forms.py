@@ -1,0 +1,122 @@
+"""Form fields from bytes: what clients send, and what nobody should."""
+
+from __future__ import annotations
+
+import email.mime.multipart
+import email.mime.nonmultipart
+import email.policy
+from contextlib import suppress
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.exceptions import HTTPException
+
+from biplanar.serve.forms import MOST_FIELDS, body_fields, media_type, query_fields
+
+FIELDS = {"data": "Éva came.\nשלום & 100 % =", "parser": "", "tokenizer": "presegmented;ranges"}
+
+
+def mime_form(fields: dict[str, str]) -> tuple[str, bytes]:
+    """A form as programs put it together that use Python's modules for mail, as UDPipe's own client does."""
+    message = email.mime.multipart.MIMEMultipart("form-data", policy=email.policy.HTTP)
+    for name, value in fields.items():
+        part = email.mime.nonmultipart.MIMENonMultipart("text", "plain")
+        part.add_header("Content-Disposition", f'form-data; name="{name}"')
+        part.add_header("Content-Transfer-Encoding", "8bit")
+        part.set_payload(value, charset="utf-8")
+        message.attach(part)
+    body = message.as_bytes().split(b"\r\n\r\n", 1)[1]  # which settles the boundary
+    return message["Content-Type"], body
+
+
+def refused(content_type: str, body: bytes) -> str:
+    with pytest.raises(HTTPException) as caught:
+        body_fields(content_type, body)
+    assert caught.value.status_code in (400, 415)
+    return caught.value.detail
+
+
+class TestBodies:
+    def test_urlencoded(self):
+        request = httpx.Request("POST", "http://x/", data=FIELDS)
+        assert body_fields(request.headers["content-type"], request.read()) == FIELDS
+
+    def test_multipart_with_a_file(self):
+        files = {"data": ("name.txt", FIELDS["data"].encode(), "text/plain")}
+        others = {name: value for name, value in FIELDS.items() if name != "data"}
+        request = httpx.Request("POST", "http://x/", data=others, files=files)
+        assert body_fields(request.headers["content-type"], request.read()) == FIELDS
+
+    def test_multipart_by_mail(self):
+        assert body_fields(*mime_form(FIELDS)) == {**FIELDS, "data": FIELDS["data"].replace("\n", "\r\n")}
+
+    def test_a_byte_order_mark_is_no_part_of_the_text(self):
+        request = httpx.Request("POST", "http://x/", files={"data": ("a", b"\xef\xbb\xbfYes")})
+        assert body_fields(request.headers["content-type"], request.read()) == {"data": "Yes"}
+
+    def test_a_preamble_an_epilogue_and_a_boundary_within_a_line(self):
+        body = b"before\r\n--b \r\nContent-Disposition: form-data; name=x\r\n\r\n1--b\r\n--b--\r\nafter"
+        assert body_fields("multipart/form-data; boundary=b", body) == {"x": "1--b"}
+
+    def test_nothing(self):
+        assert body_fields("", b"") == {}
+        assert body_fields("multipart/form-data; boundary=b", b"--b--\r\n") == {}
+
+    def test_other_types(self):
+        assert refused("application/json", b"{}").endswith("found application/json")
+        assert refused("", b"x").endswith("found nothing")
+
+    @pytest.mark.parametrize(
+        ("body", "message"),
+        [
+            (b"--c--", "expected parts up to a last boundary"),
+            (b"--b\r\nContent-Disposition: form-data; name=x\r\n\r\n1", "expected parts up to a last boundary"),
+            (b"--b\r\nno head--b--", "expected parts up to a last boundary"),
+            (b"--b\r\nno head\r\n--b--", "expected a part with a short head"),
+            (b"--b\r\nX: 1\r\n\r\n1\r\n--b--", "expected a name in the Content-Disposition"),
+            (
+                b"--b\r\nContent-Disposition: form-data; name=x\r\n\r\n\xe9\r\n--b--",
+                "x: expected UTF-8 text, found byte 0xe9",
+            ),
+            (b"\r\n--b" * (MOST_FIELDS + 9) + b"--", "expected at most 64 parts"),
+        ],
+    )
+    def test_broken_multipart(self, body, message):
+        assert message in refused("multipart/form-data; boundary=b", body)
+
+    def test_no_boundary(self):
+        assert "expected a boundary" in refused("multipart/form-data", b"x")
+
+    def test_broken_urlencoded(self):
+        kind = "application/x-www-form-urlencoded"
+        assert "behind its percent signs" in refused(kind, b"data=%E9")
+        assert "found byte 0xe9" in refused(kind, b"data=\xe9")
+        assert "at most 64 fields" in refused(kind, b"a=1&" * 65)
+
+    @given(
+        st.sampled_from(["multipart/form-data; boundary=b", 'multipart/form-data; boundary="é"', "multipart/form-data"])
+        | st.text(st.characters(codec="latin-1"), max_size=40),
+        st.lists(
+            st.sampled_from(
+                [b"--b", b"--", b"\r\n", b"\n", b"Content-Disposition: form-data; name=", b'"x"', b"*=u''%e9"]
+            )
+            | st.binary(max_size=8)
+        ).map(b"".join),
+    )
+    def test_anything_gives_fields_or_a_refusal(self, content_type, body):
+        with suppress(HTTPException):
+            fields = body_fields(content_type, body)
+            assert all(isinstance(text, str) for pair in fields.items() for text in pair)
+
+
+def test_queries():
+    assert query_fields(b"data=a+b%20c&parser&parser=") == {"data": "a b c", "parser": ""}
+    with pytest.raises(HTTPException):
+        query_fields(b"data=%ff")
+
+
+def test_media_types():
+    assert media_type("Application/JSON; charset=utf-8") == "application/json"
+    assert media_type("") == ""

@@ -1,0 +1,289 @@
+"""UDPipe's interface: its clients must not notice the difference, and nothing they send may break the server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from unittest import mock
+from urllib.parse import quote
+
+import httpx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biplanar import __version__
+from biplanar.conllu import MISC, parse_conllu, read_conllu
+from biplanar.segmentation import TOKENIZER, train_segmenter
+from biplanar.serve.models import Models
+from tests.conftest import ROOT
+from tests.serve.conftest import Served, serving
+from tests.serve.test_forms import mime_form
+
+TEXT = "Nobody came. Why?\n\nBecause it rained."
+CONLLU = "1\tNobody\t_\t_\t_\t_\t_\t_\t_\t_\n2\tcame\t_\t_\t_\t_\t_\t_\t_\tNote=x\n"
+ORIGIN = f"# generator = Biplanar {__version__}\n# udpipe_model = en\n# udpipe_model_licence = CC BY-SA 4.0\n"
+
+
+@pytest.fixture
+def process(served):
+    def process(**fields):
+        answer = served.client.post("/process", data=fields)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.headers["access-control-allow-origin"] == "*"
+        content = answer.json()
+        assert list(content) == ["model", "acknowledgements", "result"]
+        assert (content["model"], content["acknowledgements"]) == ("en", [])
+        return content["result"]
+
+    return process
+
+
+def test_models(served):
+    for answer in (served.client.get("/models"), served.client.post("/models")):
+        assert answer.json() == {"models": {"en": ["tokenizer", "parser"]}, "default_model": "en"}
+        assert answer.headers["access-control-allow-origin"] == "*"
+
+
+class TestInputs:
+    def test_raw_text(self, process, models):
+        result = process(data=TEXT, tokenizer="", tagger="", parser="", model="english")
+        assert result == ORIGIN + models.default.parser(TEXT).to_conllu()
+
+    def test_the_tokenizer_wins_over_the_input(self, process):
+        assert process(data="a b", tokenizer="", input="vertical", output="vertical") == "a\nb\n\n"
+        assert process(data="a b.", input="tokenizer", output="vertical") == "a\nb\n.\n\n"
+        assert process(data="Why? Yes.", input="tokenizer=presegmented", output="horizontal") == "Why ? Yes .\n"
+
+    def test_presegmented(self, process):
+        assert (
+            process(data="Why? Yes.\nNo.", tokenizer="presegmented;other", output="horizontal") == "Why ? Yes .\nNo .\n"
+        )
+
+    def test_ranges(self, process):
+        sentences = parse_conllu(process(data="Why?\n\n  I  can't\tgo .", tokenizer="ranges"))
+        ranges = {
+            line.split("\t")[1]: line.rpartition("TokenRange=")[2]
+            for sentence in sentences
+            for line in sentence.raw.split("\n")
+            if "TokenRange" in line
+        }
+        assert (ranges["Why"], ranges["?"], ranges["I"], ranges["go"], ranges["."]) == (
+            "0:3",
+            "3:4",
+            "8:9",
+            "17:19",
+            "20:21",
+        )
+
+    def test_conllu(self, process):
+        result = process(data=CONLLU, parser="")
+        assert result.startswith(ORIGIN)
+        assert result.endswith("Note=x\n\n")
+        assert parse_conllu(result)[0].tree.heads == (2, 0)
+
+    def test_windows_lines(self, process):
+        assert process(data=CONLLU.replace("\n", "\r\n"), parser="") == process(data=CONLLU, parser="")
+
+    def test_horizontal(self, process):
+        result = process(data="Nobody came\n\n New\u00a0York  ?\n", input="horizontal", parser="")
+        assert [sentence.forms for sentence in parse_conllu(result)] == [["Nobody", "came"], ["New York", "?"]]
+
+    def test_vertical(self, process):
+        result = process(data="\nNobody\tx\ncame\n\n\nWhy\n", input="vertical", parser="")
+        assert [sentence.forms for sentence in parse_conllu(result)] == [["Nobody", "came"], ["Why"]]
+
+    @pytest.mark.parametrize("data", ["", " \n\n", "\ufeff"])
+    @pytest.mark.parametrize("source", ["conllu", "horizontal", "vertical", "tokenizer"])
+    def test_nothing(self, process, data, source):
+        assert process(data=data, input=source, parser="") == ""
+
+    def test_stages_are_on_by_presence_and_off_by_none(self, process):
+        assert parse_conllu(process(data=CONLLU, parser=""))[0].is_parsed
+        assert parse_conllu(process(data=CONLLU, parser="anything"))[0].is_parsed
+        assert not parse_conllu(process(data=CONLLU))[0].is_parsed
+        assert not parse_conllu(process(data=CONLLU, parser="none", tagger="none"))[0].is_parsed
+
+
+class TestOutputs:
+    def test_words(self, process):
+        assert process(data=TEXT, tokenizer="", output="horizontal") == "Nobody came .\nWhy ?\nBecause it rained .\n"
+        assert process(data="New\u00a0York", input="horizontal", output="horizontal") == "New\u00a0York\n"
+        assert process(data="Why?", tokenizer="", output="vertical") == "Why\n?\n\n"
+
+    def test_the_text_again(self, process):
+        result = process(data=TEXT, tokenizer="", output="plaintext=normalized_spaces")
+        assert [line.rstrip() for line in result.split("\n")] == TEXT.split("\n")
+
+    def test_spaces_are_kept_as_misc(self, process):
+        (sentence,) = parse_conllu(process(data="Why?", tokenizer="normalized_spaces"))
+        assert sentence.column(MISC) == ["SpaceAfter=No", "_"]
+
+
+class TestClients:
+    """What programs send that were written for UDPipe."""
+
+    def test_udpipes_own(self, served, process):
+        fields = {"input": "conllu", "output": "conllu", "data": TEXT, "tokenizer": "", "tagger": "", "parser": ""}
+        content_type, body = mime_form(fields)
+        answer = served.client.post("/process", content=body, headers={"Content-Type": content_type})
+        assert answer.json()["result"] == process(**fields)
+
+    def test_a_file(self, served, process):
+        fields = {"tokenizer": "", "parser": ""}
+        answer = served.client.post("/process", data=fields, files={"data": ("in.txt", TEXT.encode())})
+        assert answer.json()["result"] == process(data=TEXT, **fields)
+
+    def test_a_query(self, served, process):
+        fields = {"data": TEXT, "tokenizer": "", "parser": ""}
+        wanted = process(**fields)
+        assert served.client.get("/process", params=fields).json()["result"] == wanted
+        assert served.client.post("/process", params=fields).json()["result"] == wanted
+        assert served.client.get(f"/process?parser&tokenizer&data={quote(TEXT)}").json()["result"] == wanted
+
+    def test_the_body_wins_over_the_query(self, served):
+        answer = served.client.post("/process?data=a&input=horizontal&output=horizontal", data={"data": "b"})
+        assert answer.json()["result"] == "b\n"
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("fields", "message"),
+        [
+            ({}, "expected the field data, found none\n"),
+            ({"data": "a", "model": "klingon"}, "unknown model 'klingon' (known: en)\n"),
+            ({"data": "a", "input": "epe"}, "unknown input format 'epe'"),
+            ({"data": "a", "output": "matxin"}, "unknown output format 'matxin'"),
+            ({"data": "a"}, "data:1: expected 10 columns, found 1\n"),
+            (
+                {"data": "a " * 1001, "input": "horizontal"},
+                "expected sentences of at most 1000 words, found one of 1001\n",
+            ),
+        ],
+    )
+    def test_as_text(self, served, fields, message):
+        answer = served.client.post("/process", data=fields)
+        assert answer.status_code == 400
+        assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert answer.text.startswith(message)
+
+    def test_other_bodies(self, served):
+        assert served.client.post("/process", json={"data": "a"}).status_code == 415
+        assert served.client.put("/process").status_code == 405
+
+    @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-32", "cp1250"])
+    def test_files_in_other_encodings(self, served, encoding):
+        files = {"data": ("a.txt", "Příliš žluťoučký kůň".encode(encoding, errors="replace"))}
+        answer = served.client.post("/process", data={"tokenizer": "", "parser": ""}, files=files)
+        assert answer.status_code in (200, 400)
+        if encoding in ("utf-16", "latin-1", "cp1250"):
+            assert answer.status_code == 400
+            assert answer.text.startswith("data: expected UTF-8 text, found byte ")
+
+
+@pytest.fixture(scope="module")
+def tagging(models, tmp_path_factory) -> Iterator[Served]:
+    """A server whose model has a tagger too, if one that has seen little."""
+    folder = tmp_path_factory.mktemp("tagging")
+    for path in models.default.parser.folder.path.iterdir():
+        if path.name != "tokenizer.udpipe":
+            (folder / path.name).symlink_to(path)
+    with mock.patch.dict(TOKENIZER, {"dimension": 16, "segment_size": 50}):
+        sentences = list(read_conllu(ROOT / "examples" / "tiny.conllu"))
+        train_segmenter(sentences, None, folder / "tokenizer.udpipe", epochs=1, tagger=True)
+    with serving(Models.load([f"tagging={folder}"])) as server:
+        yield server
+
+
+class TestTagger:
+    def test_it_is_listed_and_used(self, tagging):
+        assert tagging.client.get("/models").json()["models"] == {"tagging": ["tokenizer", "tagger", "parser"]}
+        for fields in ({"tagger": ""}, {"tagger": "", "parser": ""}, {"parser": ""}, {"tagger": "none"}):
+            answer = tagging.client.post("/process", data={"data": CONLLU, **fields})
+            (sentence,) = parse_conllu(answer.json()["result"])
+            assert ("_" not in sentence.upos) == (fields.get("tagger") == "")
+            assert sentence.is_parsed == ("parser" in fields)
+
+
+FORMATS = st.sampled_from(
+    ["conllu", "horizontal", "vertical", "tokenizer", "generic_tokenizer", "plaintext"]
+) | st.text(max_size=5)
+ROWS = st.lists(
+    st.sampled_from(
+        ["1", "2", "3", "1-2", "2.1", "a", "_", "\t", "\n", "\n\n", "# x", " ", "\r", "\r\n", "\x00", "é", "\ufeff"]
+    )
+).map("".join)
+ROW = "{}\ta\t_\t_\t_\t_\t{}\t_\t_\t_\n".format
+BLOCKS = st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 4)).map(lambda pair: ROW(*pair)) | st.just("\n")).map(
+    "".join
+)
+DATA = st.text(max_size=60) | ROWS | BLOCKS | st.text(max_size=5).map(lambda text: text * 400)
+
+
+class TestFuzz:
+    """Whatever is sent, the answer is a result or a refusal, and the server goes on."""
+
+    @settings(max_examples=150)
+    @given(
+        data=DATA,
+        others=st.fixed_dictionaries(
+            {},
+            optional={
+                "input": FORMATS,
+                "output": FORMATS,
+                "tokenizer": st.sampled_from(["", "presegmented", "ranges", "presegmented;ranges"])
+                | st.text(max_size=5),
+                "tagger": st.text(max_size=3),
+                "parser": st.text(max_size=3),
+                "model": st.sampled_from(["", "en", "english"]) | st.text(max_size=3),
+            },
+        ),
+        way=st.sampled_from(["urlencoded", "multipart", "query"]),
+    )
+    def test_forms(self, served: Served, data: str, others: dict[str, str], way: str):
+        if way == "query":
+            answer = served.client.get("/process", params={"data": data, **others})
+        elif way == "urlencoded":
+            answer = served.client.post("/process", data={"data": data, **others})
+        else:
+            answer = served.client.post("/process", data=others, files={"data": ("x", data.encode())})
+        self.check(answer)
+
+    @settings(max_examples=100)
+    @given(
+        body=st.binary(max_size=200),
+        content_type=st.sampled_from(
+            [
+                "multipart/form-data; boundary=b",
+                "application/x-www-form-urlencoded",
+                "text/plain",
+                "multipart/form-data",
+            ]
+        )
+        | st.text(st.characters(codec="ascii", exclude_categories=["C"]), max_size=20).map(str.strip),
+        fitted=st.booleans(),
+    )
+    def test_bodies(self, served: Served, body: bytes, content_type: str, fitted: bool):
+        if fitted:  # random bytes as the data of a good form
+            head = b"--b\r\nContent-Disposition: form-data; name=%s\r\n\r\n"
+            body = head % b"tokenizer" + b"\r\n" + head % b"parser" + b"\r\n" + head % b"data" + body + b"\r\n--b--"
+            content_type = "multipart/form-data; boundary=b"
+        self.check(served.client.post("/process", content=body, headers={"Content-Type": content_type}))
+
+    @settings(max_examples=30)
+    @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=200))
+    def test_raw_text_of_any_script(self, served: Served, text: str):
+        answer = served.client.post("/process", data={"data": text, "tokenizer": "ranges", "parser": ""})
+        assert answer.status_code == 200, answer.text
+        self.check(answer)
+
+    def check(self, answer: httpx.Response) -> None:
+        assert answer.status_code in (200, 400, 413, 415), answer.text
+        if answer.status_code == 200:
+            result = answer.json()["result"]
+            if result.startswith(ORIGIN):
+                assert all(len(sentence) for sentence in parse_conllu(result))
+
+    def test_nothing_went_wrong(self, served: Served):
+        assert served.metric("biplanar_errors_total") == 0
