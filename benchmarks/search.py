@@ -30,6 +30,7 @@ import biplanar
 from biplanar.decoding.search import Beam
 from biplanar.evaluation import Calibration
 from biplanar.forest import Column, Forest
+from biplanar.parser import BATCH_WORDS
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
 from biplanar.tagger.predict import TEMPERATURE, Floats, Parsed, Scorer, Scores, TreeDecoder
 from biplanar.tree import Int64s
@@ -39,7 +40,6 @@ DEV = "UD_English-EWT/en_ewt-ud-dev.conllu.xz"
 BEAMS = (8, 16, 32, 64, 128, 256, 512)
 LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000)
 TEMPERATURES = (1.0, 2.0, TEMPERATURE, 4.0)
-BATCH_WORDS = 2000
 TARGET = 100_000
 
 

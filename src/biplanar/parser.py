@@ -25,7 +25,9 @@ EMBEDDED = "en"
 
 # Sentences are read ahead up to so many words, to be sorted by length and cut into batches.
 WINDOW_WORDS = 50_000
-BATCH_WORDS = 2_000
+
+# Words that go through the network at once: on a processor core more would only be more padding.
+BATCH_WORDS, DEVICE_BATCH_WORDS = 500, 20_000
 
 # What MISC calls the probability of a word's head.
 PROBABILITY = "HeadProb"
@@ -58,8 +60,17 @@ class Document:
 class Parser:
     """Parses text, words or CoNLL-U. Made by `biplanar.load`."""
 
-    def __init__(self, scorer: Scorer, encoding: Encoding, vocabulary: Vocabulary, folder: ModelFolder) -> None:
+    def __init__(
+        self,
+        scorer: Scorer,
+        encoding: Encoding,
+        vocabulary: Vocabulary,
+        folder: ModelFolder,
+        *,
+        batch_words: int = BATCH_WORDS,
+    ) -> None:
         self.scorer, self.encoding, self.vocabulary, self.folder = scorer, encoding, vocabulary, folder
+        self.batch_words = batch_words
         self.outcome = Outcome()  # how all searches so far fared
         self._segmenter: Segmenter | None = None
 
@@ -117,7 +128,7 @@ class Parser:
         sentences: Iterable[Sentence],
         *,
         decoder: str = DEFAULT_DECODER,
-        batch_words: int = BATCH_WORDS,
+        batch_words: int | None = None,
         probabilities: bool = False,
         beam: Beam | None = None,
     ) -> Iterator[Sentence]:
@@ -127,7 +138,7 @@ class Parser:
         """
         how = TreeDecoder(self.encoding, self.vocabulary.tasks, decoder, beam or Beam(), probabilities)
         for window in _windows(sentences):
-            yield from self._parse(window, how, batch_words)
+            yield from self._parse(window, how, batch_words or self.batch_words)
 
     def _parse(self, sentences: list[Sentence], decoder: TreeDecoder, batch_words: int) -> Iterator[Sentence]:
         if self.encoding.needs_upos and any("_" in sentence.upos for sentence in sentences):
@@ -165,7 +176,9 @@ def load(model: str | Path | None = None, *, device: str = "cpu", threads: int =
         from biplanar.tagger.checkpoint import load_tagger
     except ImportError as error:
         raise BiplanarError("this needs PyTorch: pip install 'biplanar[train]'") from error
-    return Parser(load_tagger(folder.weights, config, vocabulary, device), encoding, vocabulary, folder)
+    scorer = load_tagger(folder.weights, config, vocabulary, device)
+    size = BATCH_WORDS if device == "cpu" else DEVICE_BATCH_WORDS
+    return Parser(scorer, encoding, vocabulary, folder, batch_words=size)
 
 
 def raw_text(sentences: Sequence[Sentence]) -> str:

@@ -31,7 +31,9 @@ def parse(
         bool, typer.Option("--probabilities", help="How likely each head is, as HeadProb in MISC.")
     ] = False,
     best: Annotated[int, typer.Option(help="Write so many trees of each sentence, best first.", min=1)] = 1,
-    batch_tokens: Annotated[int, typer.Option(help="Words in a batch.", min=1)] = 2000,
+    batch_tokens: Annotated[
+        int | None, typer.Option(help="Words in a batch; 500 on a processor, 20000 elsewhere.", min=1)
+    ] = None,
     device: Annotated[str, typer.Option(help="cpu, auto, cuda:N or mps.")] = "cpu",
     threads: Annotated[int, typer.Option(help="Processor threads.", min=1)] = 1,
 ) -> None:

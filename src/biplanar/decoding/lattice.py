@@ -66,6 +66,14 @@ class Costs(NamedTuple):
     depths: NDArray[np.float32]  # (words, stacks, depths) of the stacks after each word; no stacks: not known
 
 
+class Problem(NamedTuple):
+    """What is known of some sentences' labels."""
+
+    candidates: Candidates
+    labels: Labels
+    costs: Costs
+
+
 class Limits(NamedTuple):
     """How much is looked at."""
 
@@ -340,6 +348,13 @@ def build_lattice(start: int, pairs: Pairs, labels: Labels, costs: Costs, limits
 
 
 @njit(cache=True)
+def lattice_of(start: int, words: int, problem: Problem, limits: Limits, acyclic: bool) -> tuple[Pairs, Lattice]:
+    """A sentence's pairs of labels, and its lattice."""
+    pairs = make_pairs(start, words, problem.candidates, problem.labels, limits.least)
+    return pairs, build_lattice(start, pairs, problem.labels, problem.costs, limits, acyclic)
+
+
+@njit(cache=True)
 def _room(pairs: Pairs, beam: int) -> tuple[int, int]:
     """How many states and edges there may be, and how large a table finds a word's states quickly."""
     most = 0
@@ -600,18 +615,12 @@ def _depths_agree(key: int, at: int, depths: NDArray[np.float32]) -> bool:
 
 
 @njit(cache=True)
-def search_all(
-    offsets: Int64s,
-    candidates: Candidates,
-    labels: Labels,
-    costs: Costs,
-    limits: Limits,
-    chosen: NDArray[np.int32],
-) -> NDArray[np.int8]:
+def search_all(offsets: Int64s, problem: Problem, limits: Limits, chosen: NDArray[np.int32]) -> NDArray[np.int8]:
     """Put the best labels of every sentence into `chosen`, which has a row for each plane, and say how they were found.
 
     Where a cycle or no way to the end was found, the labels are each word's best.
     """
+    candidates, labels, costs = problem
     outcomes = np.zeros(len(offsets) - 1, dtype=np.int8)
     for s in range(len(outcomes)):
         start, words = offsets[s], offsets[s + 1] - offsets[s]
@@ -623,8 +632,7 @@ def search_all(
             and not has_cycle(_argmax_heads(start, words, candidates, labels))
         ):
             continue
-        pairs = make_pairs(start, words, candidates, labels, limits.least)
-        lattice = build_lattice(start, pairs, labels, costs, limits, False)
+        pairs, lattice = lattice_of(start, words, problem, limits, False)
         if not lattice.states:
             outcomes[s] = LOST
             continue
@@ -648,42 +656,24 @@ def _put(path: Int32s, pairs: Pairs, labels: Labels, start: int, chosen: NDArray
 
 
 @njit(cache=True)
-def search_next_best(
-    start: int,
-    words: int,
-    candidates: Candidates,
-    labels: Labels,
-    costs: Costs,
-    limits: Limits,
-    chosen: NDArray[np.int32],
-) -> bool:
+def search_next_best(start: int, words: int, problem: Problem, limits: Limits, chosen: NDArray[np.int32]) -> bool:
     """The best path without a cycle, if it is among the first that can be looked at."""
-    pairs = make_pairs(start, words, candidates, labels, limits.least)
-    lattice = build_lattice(start, pairs, labels, costs, limits, False)
-    paths, _, _ = next_paths(lattice, pairs, labels, 1, limits.nodes)
+    pairs, lattice = lattice_of(start, words, problem, limits, False)
+    paths, _, _ = next_paths(lattice, pairs, problem.labels, 1, limits.nodes)
     if len(paths):
-        _put(paths[0], pairs, labels, start, chosen)
+        _put(paths[0], pairs, problem.labels, start, chosen)
     return len(paths) > 0
 
 
 @njit(cache=True)
-def search_without_cycles(
-    start: int,
-    words: int,
-    candidates: Candidates,
-    labels: Labels,
-    costs: Costs,
-    limits: Limits,
-    chosen: NDArray[np.int32],
-) -> bool:
+def search_without_cycles(start: int, words: int, problem: Problem, limits: Limits, chosen: NDArray[np.int32]) -> bool:
     """A good path without a cycle, from a lattice that is checked for cycles word by word."""
-    pairs = make_pairs(start, words, candidates, labels, limits.least)
     # Each state of such a lattice costs as much as there are words before it.
     beam = min(limits.beam, max(FEWEST, STEPS_WITHOUT_CYCLES // words**2))
     narrower = Limits(beam, limits.margin, limits.least, limits.edges, limits.nodes)
-    lattice = build_lattice(start, pairs, labels, costs, narrower, True)
+    pairs, lattice = lattice_of(start, words, problem, narrower, True)
     if lattice.states:
-        _put(best_path(lattice, words), pairs, labels, start, chosen)
+        _put(best_path(lattice, words), pairs, problem.labels, start, chosen)
     return lattice.states > 0
 
 
@@ -699,46 +689,29 @@ def _argmax_heads(start: int, words: int, candidates: Candidates, labels: Labels
 
 @njit(cache=True)
 def best_trees(
-    start: int,
-    words: int,
-    candidates: Candidates,
-    labels: Labels,
-    costs: Costs,
-    limits: Limits,
-    wanted: int,
+    start: int, words: int, problem: Problem, limits: Limits, wanted: int
 ) -> tuple[NDArray[np.int32], Floats]:
     """The heads of the best trees of a sentence, best first, with the scores of their best label sequences."""
-    pairs = make_pairs(start, words, candidates, labels, limits.least)
-    lattice = build_lattice(start, pairs, labels, costs, limits, False)
+    pairs, lattice = lattice_of(start, words, problem, limits, False)
     if not lattice.states:
         return np.zeros((0, words), dtype=np.int32), np.zeros(0)
-    _, trees, scores = next_paths(lattice, pairs, labels, wanted, limits.nodes * wanted)
+    _, trees, scores = next_paths(lattice, pairs, problem.labels, wanted, limits.nodes * wanted)
     return trees, scores
 
 
 @njit(cache=True)
-def draw_trees(
-    start: int,
-    words: int,
-    candidates: Candidates,
-    labels: Labels,
-    costs: Costs,
-    limits: Limits,
-    wanted: int,
-    seed: int,
-) -> NDArray[np.int32]:
+def draw_trees(start: int, words: int, problem: Problem, limits: Limits, wanted: int, seed: int) -> NDArray[np.int32]:
     """Trees drawn from the posterior of well-formed label sequences, as rows of heads.
 
     A drawn sequence with a cycle is thrown away; after ten times as many as are wanted, fewer come back.
     """
-    pairs = make_pairs(start, words, candidates, labels, limits.least)
-    lattice = build_lattice(start, pairs, labels, costs, limits, False)
+    pairs, lattice = lattice_of(start, words, problem, limits, False)
     trees, found = np.empty((wanted, words), dtype=np.int32), 0
     if lattice.states:
         sums = _forward_sums(lattice)
         np.random.seed(seed)  # the compiled code's own generator
         for _ in range(10 * wanted):
-            heads = heads_of(_draw(words, lattice, sums), pairs, labels)
+            heads = heads_of(_draw(words, lattice, sums), pairs, problem.labels)
             if not has_cycle(heads):
                 trees[found] = heads
                 found += 1

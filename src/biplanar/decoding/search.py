@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biplanar.decoding import lattice
-from biplanar.decoding.lattice import Candidates, Costs, Labels, Limits
+from biplanar.decoding.lattice import Candidates, Costs, Labels, Limits, Problem
 from biplanar.encodings.brackets import DEPTH_TASK, EMPTY, label_symbols
 from biplanar.tree import Int32s, Int64s
 
@@ -139,7 +139,7 @@ class Search:
     def best_labels(self, scores: LabelScores, offsets: Int64s) -> tuple[list[Int32s], Outcome]:
         """The best labels of every plane that are trees, wherever the search finds some, and how it fared."""
         chosen = np.empty((2, int(offsets[-1])), dtype=np.int32)
-        outcomes = lattice.search_all(offsets, *self._inputs(scores), self.beam.limits(), chosen)
+        outcomes = lattice.search_all(offsets, self._problem(scores), self.beam.limits(), chosen)
         argmax, best, *_ = np.bincount(outcomes, minlength=4).tolist()
         fared = Outcome(argmax=argmax, best=best)
         for sentence in np.flatnonzero(outcomes >= lattice.CYCLIC):
@@ -148,16 +148,16 @@ class Search:
 
     def _try_harder(self, scores: LabelScores, place: Int64s, outcome: int, chosen: NDArray[np.int32]) -> Outcome:
         """What is done for a sentence whose best path has a cycle, or that has none."""
-        inputs, start, words = self._inputs(scores), int(place[0]), int(place[1] - place[0])
+        problem, start, words = self._problem(scores), int(place[0]), int(place[1] - place[0])
         for widened, beam in enumerate((self.beam, self.beam.widened())):
             limits = beam.limits()
             if widened:
-                (outcome,) = lattice.search_all(place, *inputs, limits, chosen)
+                (outcome,) = lattice.search_all(place, problem, limits, chosen)
             if outcome == lattice.BEST:
                 return Outcome(best=1, widened=widened)
-            if outcome == lattice.CYCLIC and lattice.search_next_best(start, words, *inputs, limits, chosen):
+            if outcome == lattice.CYCLIC and lattice.search_next_best(start, words, problem, limits, chosen):
                 return Outcome(next_best=1, widened=widened)
-            if outcome == lattice.CYCLIC and lattice.search_without_cycles(start, words, *inputs, limits, chosen):
+            if outcome == lattice.CYCLIC and lattice.search_without_cycles(start, words, problem, limits, chosen):
                 return Outcome(acyclic=1, widened=widened)
         return Outcome(lost=1, widened=1)
 
@@ -173,7 +173,7 @@ class Search:
         found: NDArray[np.float64] = np.zeros(0)
         for beam in (self.beam, self.beam.widened()):
             if len(trees) < wanted:
-                trees, found = lattice.best_trees(start, words, *self._inputs(scores), beam.limits(), wanted)
+                trees, found = lattice.best_trees(start, words, self._problem(scores), beam.limits(), wanted)
         return list(zip(trees, found.tolist(), strict=True))
 
     def draw_trees(
@@ -184,11 +184,11 @@ class Search:
         trees: NDArray[np.int32] = np.zeros((0, words), dtype=np.int32)
         for beam in (self.beam, self.beam.widened()):
             if not len(trees):
-                trees = lattice.draw_trees(start, words, *self._inputs(scores), beam.limits(), wanted, seed)
+                trees = lattice.draw_trees(start, words, self._problem(scores), beam.limits(), wanted, seed)
         return trees
 
-    def _inputs(self, scores: LabelScores) -> tuple[Candidates, Labels, Costs]:
-        return scores.candidates, self.labels, scores.costs
+    def _problem(self, scores: LabelScores) -> Problem:
+        return Problem(scores.candidates, self.labels, scores.costs)
 
 
 def describe_labels(names: Sequence[Sequence[str]]) -> Labels:

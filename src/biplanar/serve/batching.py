@@ -29,10 +29,6 @@ SMALL = 16 << 10  # bytes; larger requests wait in a line of their own
 # The smaller of small requests go first, but not forever: each stands in line as if it had come so much later.
 DELAY = 1 / 2000  # seconds for each byte
 
-# Words that go through the network at once. There are few sentences to be sorted by length, so in larger batches much
-# would be computed for nothing, to make up for the difference.
-NETWORK_WORDS = 500
-
 # Seconds for drawing from one request: text can be slow to cut and yet have few words in it.
 DRAWING = 0.5
 
@@ -49,10 +45,7 @@ class Parsing:
 
     def __call__(self, sentences: list[Sentence]) -> list[Sentence]:
         """The sentences with their trees."""
-        parsed = self.parser.pipe(
-            sentences, decoder=self.decoder, batch_words=NETWORK_WORDS, probabilities=self.probabilities
-        )
-        return list(parsed)
+        return list(self.parser.pipe(sentences, decoder=self.decoder, probabilities=self.probabilities))
 
 
 @dataclass(frozen=True)
