@@ -22,7 +22,7 @@ demo: $(VENV)/usable
 	@$(BIN)/biplanar demo
 
 test: install
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 check: install
 	$(BIN)/ruff format --check .
