@@ -43,6 +43,11 @@ class TestInputs:
         assert document[0].words[0].head == 2
         assert len(document[:1]) == 1
 
+    def test_a_document_draws_itself(self, parser):
+        drawn = parser(TEXT)._repr_html_()
+        assert drawn.count("<svg") == 2
+        assert "obl:tmod" in drawn
+
     def test_one_sentence_a_string(self, parser):
         document = parser(["Nobody came. Really.", "Yes."])
         assert [len(sentence) for sentence in document] == [5, 2]

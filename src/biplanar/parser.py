@@ -56,6 +56,10 @@ class Document:
         """All sentences as CoNLL-U."""
         return "".join(sentence.to_conllu() for sentence in self.sentences)
 
+    def _repr_html_(self) -> str:
+        """The trees as a notebook draws them."""
+        return "".join(sentence._repr_html_() or "" for sentence in self.sentences)
+
 
 class Parser:
     """Parses text, words or CoNLL-U. Made by `biplanar.load`."""

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from biplanar.conllu import parse_conllu
+from biplanar.decoding import lattice
 from tests.cli.test_cli import run  # noqa: F401
 from tests.conftest import ROOT
 
@@ -43,6 +44,50 @@ class TestParse:
         sentences = parse_conllu(result.out)
         assert [len(sentence) for sentence in sentences] == lengths
         assert all(sentence.tree.roots for sentence in sentences)
+
+    @pytest.mark.parametrize("decoder", ["search", "minimum-risk", "greedy", "paper"])
+    def test_decoders(self, run, decoder):  # noqa: F811
+        result = run("parse", "--text", TEXT, "--decoder", decoder)
+        assert (result.code, result.err) == (0, "")
+        assert [sentence.tree.heads for sentence in parse_conllu(result.out)] == [(2, 0, 2), (0, 1)]
+
+    def test_probabilities(self, run):  # noqa: F811
+        result = run("parse", "--text", TEXT, "--probabilities")
+        chances = [word.misc.split("HeadProb=")[1] for sentence in parse_conllu(result.out) for word in sentence.words]
+        assert all(0 < float(chance) < 1 for chance in chances)
+        result = run("parse", "--text", TEXT, "--probabilities", "--output", "json")
+        words = [word for line in result.out.splitlines() for word in json.loads(line)]
+        assert [f"{word['head_probability']:.3f}" for word in words] == chances
+
+    def test_several_trees(self, run):  # noqa: F811
+        text = "I saw the man with the telescope."
+        result = run("parse", "--text", text, "--best", "3", "--probabilities")
+        sentences = parse_conllu(result.out)
+        assert len({sentence.tree.heads for sentence in sentences}) == len(sentences) == 3
+        scores = [float(sentence.comments[1].removeprefix("# tree_log_probability = ")) for sentence in sentences]
+        assert scores == sorted(scores, reverse=True)
+        assert [sentence.comments[0] for sentence in sentences] == [f"# tree_rank = {rank}" for rank in (1, 2, 3)]
+        assert sentences[0].tree == parse_conllu(run("parse", "--text", text).out)[0].tree
+        assert "HeadProb=" in sentences[2].words[0].misc
+
+    def test_several_trees_are_searched_for(self, run):  # noqa: F811
+        check_refused(
+            run("parse", "--text", TEXT, "--best", "2", "--decoder", "greedy"), "--best needs --decoder search"
+        )
+
+    def test_sentences_that_the_search_gives_up_are_counted(self, run, monkeypatch):  # noqa: F811
+        """Labels that only open and never close: no sequence of them is a tree."""
+        candidates = lattice.likeliest
+
+        def only_openers(scores, mass, _):
+            starts, ids, logs = candidates(scores, mass, 1)
+            return starts, ids * 0 + 1, logs
+
+        monkeypatch.setattr(lattice, "likeliest", only_openers)
+        result = run("parse", "--text", TEXT)
+        assert result.code == 0
+        assert all(sentence.tree.roots for sentence in parse_conllu(result.out))
+        assert result.err == "biplanar: the search found no tree for 2 of 2 sentences; greedy decoding did\n"
 
     def test_lines_are_numbered_through(self, run):  # noqa: F811
         result = run("parse", "--input", "lines", stdin="Yes.\nNo.\n")

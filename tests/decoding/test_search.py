@@ -23,6 +23,7 @@ LABEL_SETS: dict[str, tuple[tuple[str, ...], ...]] = {
     "one plane": (("_", "<", "/", "\\", ">", "<\\", "/>", "</\\>"),),
     "closers first": (("_", "<\\", "/>", "<", "\\<\\", "\\", "/", ">/"),),
     "two planes": (("_", "<", "/>", "\\"), ("_", ">", "<\\")),
+    "few labels in two planes": (("_", "/", ">", "<\\"), ("_", "/>")),
     "many closers": (("_", "<", "/", "\\\\", "</\\>", ">"), ("_", "\\", "/>", "<\\")),
     "two planes, ordered": (("_", "<\\", "\\<", ">/"), ("_", "/", ">")),
 }
@@ -100,7 +101,13 @@ def enumerate_all(scores: dict, planes: tuple[tuple[str, ...], ...]) -> Iterator
 
 CASES = [
     (name, words, depths)
-    for name, longest in (("one plane", 5), ("closers first", 5), ("two planes", 4), ("two planes, ordered", 4))
+    for name, longest in (
+        ("one plane", 5),
+        ("closers first", 5),
+        ("few labels in two planes", 5),
+        ("two planes", 4),
+        ("two planes, ordered", 4),
+    )
     for words in range(1, longest + 1)
     for depths in (False, True)
 ]

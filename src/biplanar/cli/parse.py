@@ -59,6 +59,9 @@ def parse(
         parsed = _several(parser, sentences, best, width, probabilities)
     with writing(output) as stream:
         _write(parsed, target, stream.write)
+    if lost := parser.outcome.lost:
+        count = parser.outcome.sentences
+        typer.echo(f"biplanar: the search found no tree for {lost} of {count} sentences; greedy decoding did", err=True)
 
 
 def _several(
