@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.config import Config
 from experiment import NONPROJECTIVE, command, write_result
 
@@ -23,9 +24,11 @@ COUNTS = ("correct", "gold", "system")
 
 def read_run(path: Path) -> Run:
     """A run without its records, and with those settings only that are not the default's."""
-    result = json.loads(path.read_text(encoding="utf-8"))
+    result = _read(path)
     treebank, _, rest = path.stem.partition("-")
     system, _, seed = rest.rpartition("-")
+    if not (treebank and system and seed.isdigit()):
+        raise FileError(f"{path}: expected a name of the form TREEBANK-SYSTEM-SEED.json")
     default = Config().to_dict()
     changed = {
         f"{section}.{key}": value
@@ -84,12 +87,23 @@ def _f1(correct: int, gold: int, system: int) -> float:
     return 200 * correct / (gold + system)
 
 
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise FileError(f"{path}: expected JSON, found {error}") from error
+
+
 def main(arguments: list[str]) -> None:
     """Collect, or show what was collected."""
+    if not arguments:
+        raise BiplanarError("expected RESULTS.json [RUN.json ...]")
     path, *files = map(Path, arguments)
     if files:
         write_result({"runs": [read_run(file) for file in sorted(files)]}, path)
-    runs = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    runs = _read(path)["runs"]
     for split in ("dev", "test"):
         print("\n".join([f"\n{split}\n", *table_of_accuracies(runs, split)]))
         print("\n".join(["", *table_of_crossings(runs, split)]))

@@ -2,9 +2,9 @@
 
     python study/tagger.py --train T.conllu --dev D.conllu --test E.conllu --seed 1 --device cuda -o result.json
 
-Settings as in `biplanar train`. One training gives the rows `greedy`, `search` and `minimum-risk`, and `search` without
-the predicted depths and with relations that do not know the head, so that those parts' gains are seen on the same
-network. Words are the gold ones.
+Settings as in `biplanar train`. One training gives rows for `greedy`, `search` and `minimum-risk`, and for `search`
+without the predicted depths and with relations that do not know the head, so that those parts' gains are seen on the
+same network. The weight of the depths stands in a row's name. Words are the gold ones.
 """
 
 from __future__ import annotations
@@ -26,15 +26,12 @@ from experiment import check_output, command, read_arguments, run, split_setting
 
 # A row's name, its decoder, the tables of scores that it does without, and the weight of the depths.
 ROWS = (
-    ("greedy", "greedy", (), DEPTH_WEIGHT),
-    ("greedy, relations of words", "greedy", ("relation.",), DEPTH_WEIGHT),
-    ("search", "search", (), DEPTH_WEIGHT),
-    ("search, depths 1", "search", (), 1.0),
-    ("search, depths 0.5", "search", (), 0.5),
-    ("search, depths 0.25", "search", (), 0.25),
-    ("search, no depths", "search", (DEPTH_TASK,), DEPTH_WEIGHT),
-    ("search, relations of words", "search", ("relation.",), DEPTH_WEIGHT),
-    ("minimum-risk", "minimum-risk", (), DEPTH_WEIGHT),
+    ("greedy", "greedy", (), 0.0),
+    ("greedy, relations of words", "greedy", ("relation.",), 0.0),
+    *((f"search, depths {weight:g}", "search", (), weight) for weight in (1.0, 0.5, 0.25)),
+    ("search, no depths", "search", (DEPTH_TASK,), 0.0),
+    (f"search, depths {DEPTH_WEIGHT:g}, relations of words", "search", ("relation.",), DEPTH_WEIGHT),
+    (f"minimum-risk, depths {DEPTH_WEIGHT:g}", "minimum-risk", (), DEPTH_WEIGHT),
 )
 
 

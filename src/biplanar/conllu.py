@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
@@ -144,14 +144,17 @@ class Sentence:
         _check_column("DEPREL", tree.deprels)
         return self._with_rows([_with_arc(*row) for row in zip(self.rows, tree.heads, tree.deprels, strict=True)])
 
-    def with_misc(self, key: str, values: Sequence[str]) -> Sentence:
-        """The same sentence with `key=value` in each word's MISC, in the place of one with that key."""
-        _check_column("MISC", [key, *values])
+    def with_misc(self, key: str, values: Sequence[str | None]) -> Sentence:
+        """The same sentence with `key=value` in each word's MISC, in the place of one with that key; None: without."""
+        _check_column("MISC", [key, *(value for value in values if value is not None)])
         return self._with_rows([_with_misc(row, key, value) for row, value in zip(self.rows, values, strict=True)])
 
-    def with_comments(self, comments: Sequence[str]) -> Sentence:
-        """The same sentence with more comments before its first line."""
-        return Sentence("\n".join([*comments, self.raw]), self.rows, self.path, self.line)
+    def with_comments(self, values: Mapping[str, str]) -> Sentence:
+        """The same sentence with comments `# key = value` before all others, in the place of those with these keys."""
+        comments = [f"# {key} = {value}" for key, value in values.items()]
+        starts = tuple(f"# {key} =" for key in values)
+        lines = [line for line in self.raw.split("\n") if not line.startswith(starts)]
+        return Sentence("\n".join([*comments, *lines]), self.rows, self.path, self.line)
 
     def _with_rows(self, rows: list[str]) -> Sentence:
         renewed = dict(zip(self.rows, rows, strict=True))
@@ -207,10 +210,12 @@ def _with_arc(row: str, head: int, deprel: str) -> str:
     return "\t".join([*before, str(head), deprel, after])
 
 
-def _with_misc(row: str, key: str, value: str) -> str:
+def _with_misc(row: str, key: str, value: str | None) -> str:
     *before, misc = row.split("\t")
-    kept = [] if misc == "_" else [item for item in misc.split("|") if item.partition("=")[0] != key]
-    return "\t".join([*before, "|".join([*kept, f"{key}={value}"])])
+    items = [] if misc == "_" else [item for item in misc.split("|") if item.partition("=")[0] != key]
+    if value is not None:
+        items.append(f"{key}={value}")
+    return "\t".join([*before, "|".join(items) or "_"])
 
 
 def _renew(line: str, renewed: dict[str, str]) -> str:

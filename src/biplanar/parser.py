@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
@@ -102,7 +103,10 @@ class Parser:
     def best_trees(
         self, text: str | Sequence[str] | Sequence[Sequence[str]], wanted: int = 5, *, beam: Beam | None = None
     ) -> list[list[tuple[Sentence, float]]]:
-        """For each sentence up to so many trees, best first, each with its log-probability."""
+        """For each sentence up to so many trees, best first, each with the log-probability of its best labels.
+
+        It is -inf where the search found no tree, and greedy decoding did.
+        """
         return [list(self.best_trees_of(sentence, wanted, beam=beam)) for sentence in self._sentences(text)]
 
     def best_trees_of(
@@ -112,6 +116,7 @@ class Parser:
         decoder = TreeDecoder(self.encoding, self.vocabulary.tasks, beam=beam or Beam(), probabilities=probabilities)
         batch = Corpus.of([sentence.forms], self.vocabulary).batch([0])
         for parsed, score in decoder.best_trees(self.scorer, batch, wanted):
+            self.outcome += Outcome() if isfinite(score) else Outcome(lost=1)
             yield next(self._with_trees([sentence], parsed)), score
 
     def _sentences(self, text: str | Sequence[str] | Sequence[Sequence[str]]) -> list[Sentence]:
@@ -159,8 +164,10 @@ class Parser:
         for sentence, tree, start in zip(sentences, forest.trees(), offsets[:-1], strict=True):
             result = sentence.with_tree(tree)
             if parsed.probabilities is not None:
-                chances = parsed.probabilities[start : start + len(sentence)]
-                result = result.with_misc(PROBABILITY, [f"{chance:.3f}" for chance in chances.tolist()])
+                chances = parsed.probabilities[start : start + len(sentence)].tolist()
+                result = result.with_misc(PROBABILITY, [None if isnan(one) else f"{one:.3f}" for one in chances])
+            elif PROBABILITY in sentence.raw:  # of another tree
+                result = result.with_misc(PROBABILITY, [None] * len(sentence))
             yield result
 
 

@@ -64,7 +64,7 @@ class TestParse:
         result = run("parse", "--text", text, "--best", "3", "--probabilities")
         sentences = parse_conllu(result.out)
         assert len({sentence.tree.heads for sentence in sentences}) == len(sentences) == 3
-        scores = [float(sentence.comments[1].removeprefix("# tree_log_probability = ")) for sentence in sentences]
+        scores = [float(sentence.comments[1].removeprefix("# tree_score = ")) for sentence in sentences]
         assert scores == sorted(scores, reverse=True)
         assert [sentence.comments[0] for sentence in sentences] == [f"# tree_rank = {rank}" for rank in (1, 2, 3)]
         assert sentences[0].tree == parse_conllu(run("parse", "--text", text).out)[0].tree

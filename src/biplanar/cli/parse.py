@@ -26,11 +26,11 @@ def parse(
     target: Annotated[str, typer.Option("--output", help=", ".join(OUTPUTS))] = "conllu",
     output: Annotated[str, typer.Option("-o", help="Where to write; - is standard output.")] = "-",
     decoder: Annotated[str, typer.Option(help="search, minimum-risk, greedy or paper.")] = "search",
-    beam: Annotated[int, typer.Option(help="How many states a search keeps at each word.", min=1)] = 64,
+    beam: Annotated[int, typer.Option(help="How many states a search keeps at each word.", min=1, max=10_000)] = 64,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="How likely each head is, as HeadProb in MISC.")
     ] = False,
-    best: Annotated[int, typer.Option(help="Write so many trees of each sentence, best first.", min=1)] = 1,
+    best: Annotated[int, typer.Option(help="Write so many trees of each sentence, best first.", min=1, max=1000)] = 1,
     batch_tokens: Annotated[
         int | None, typer.Option(help="Words in a batch; 500 on a processor, 20000 elsewhere.", min=1)
     ] = None,
@@ -43,6 +43,8 @@ def parse(
     from biplanar.parser import load
     from biplanar.text import writing
 
+    if text is not None and file != "-":
+        raise BiplanarError(f"expected a file or --text, found both {file} and --text")
     source = source or ("text" if text is not None or ".conllu" not in file else "conllu")
     for kind, name, known in (("input", source, INPUTS), ("output", target, OUTPUTS)):
         if name not in known:
@@ -67,11 +69,11 @@ def parse(
 def _several(
     parser: Parser, sentences: Iterable[Sentence], wanted: int, beam: Beam, probabilities: bool
 ) -> Iterator[Sentence]:
-    """All trees of each sentence, with their ranks and log-probabilities as comments."""
+    """All trees of each sentence, with their ranks and the log-probabilities of their labels as comments."""
     for sentence in sentences:
         trees = parser.best_trees_of(sentence, wanted, beam=beam, probabilities=probabilities)
         for rank, (parsed, score) in enumerate(trees, 1):
-            yield parsed.with_comments([f"# tree_rank = {rank}", f"# tree_log_probability = {score:.4f}"])
+            yield parsed.with_comments({"tree_rank": str(rank), "tree_score": f"{score:.4f}"})
 
 
 def _read(parser: Parser, file: str, text: str | None, source: str) -> Iterable[Sentence]:

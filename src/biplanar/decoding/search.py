@@ -17,12 +17,16 @@ from numpy.typing import NDArray
 from biplanar.decoding import lattice
 from biplanar.decoding.lattice import Candidates, Costs, Labels, Limits, Problem
 from biplanar.encodings.brackets import DEPTH_TASK, EMPTY, label_symbols
+from biplanar.errors import BiplanarError
 from biplanar.tree import Int32s, Int64s
 
 Scores = Mapping[str, NDArray[np.float32]]
 
 # Of each word's labels, the likeliest are kept: up to this share of the probability, and so many.
 MASS, MOST_LABELS = 1 - 1e-5, 64
+
+# The most states that a beam may have.
+WIDEST = 100_000
 
 # How much the depths count beside the labels, which they only confirm.
 DEPTH_WEIGHT = 0.25
@@ -33,11 +37,15 @@ class Beam:
     """How hard to search. A sentence for which this is not enough is searched `wider` times as hard once more."""
 
     states: int = 64  # that go on from each word
-    margin: float = 9.0  # how far below the best state's score they may be
+    margin: float = 16.0  # how far below the best state's score they may be
     rarest: float = 1e-3  # the least probability of a label that is not its word's best
     wider: int = 8
     edges: int = 1_000_000  # the most that one sentence's lattice may have; if need be, with fewer states
     nodes: int = 20_000  # looked at, at most, in search of a path without a cycle
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.states <= WIDEST and 1 <= self.wider <= WIDEST) or min(self.edges, self.nodes) < 1:
+            raise BiplanarError(f"expected a beam of 1 to {WIDEST} states, and limits above 0, found {self}")
 
     def limits(self) -> Limits:
         """As the compiled code takes them."""
@@ -47,7 +55,8 @@ class Beam:
 
     def widened(self) -> Beam:
         """The second attempt: all labels that were kept, and no margin."""
-        return replace(self, states=self.states * self.wider, margin=math.inf, rarest=0.0)
+        states = min(self.states * self.wider, WIDEST)
+        return replace(self, states=states, margin=math.inf, rarest=0.0)
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ def _as_conllu(sentence: Sentence, first: Model | None) -> str:
         "udpipe_model": first.name,
         "udpipe_model_licence": first.licence,
     }
-    return sentence.with_comments([f"# {name} = {value}" for name, value in origin.items()]).to_conllu()
+    return sentence.with_comments(origin).to_conllu()
 
 
 def _as_line(sentence: Sentence, _: Model | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -121,6 +122,14 @@ CONFIGS = {
 }
 
 
+# Settings without which there would be no network or no training, and shares that may not be all.
+AT_LEAST_ONE = {
+    *("word_dim", "char_dim", "char_hidden", "hidden", "layers", "arc_dim", "relation_dim"),
+    *("batch_words", "evaluations", "min_form_count", "min_char_count"),
+}
+BELOW_ONE = {"dropout", "word_dropout", "warmup", "label_smoothing"}
+
+
 def read_config(source: str | Path | None, overrides: Mapping[str, str] | None = None) -> Config:
     """A named configuration or a TOML file, with `section.key` overrides as text."""
     config = _load(str(source)) if source else CONFIGS["accurate"]
@@ -140,8 +149,10 @@ def _load(source: str) -> Config:
         raise FileError(f"{source}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{source}: expected TOML, found {error}") from error
-    base = CONFIGS.get(str(values.pop("base", "accurate")))
-    return Config.from_dict(values, base)
+    base = str(values.pop("base", "accurate"))
+    if base not in CONFIGS:
+        raise UnknownNameError("configuration", base, CONFIGS)
+    return Config.from_dict(values, CONFIGS[base])
 
 
 def _replaced(section: Any, values: Mapping[str, Any], path: str) -> Any:
@@ -164,8 +175,14 @@ def _checked(value: Any, kind: type, name: str) -> Any:
         value = float(value)
     if type(value) is not kind:
         raise ConfigError(f"{name}: expected a value of type {kind.__name__}, found {value!r}")
-    if isinstance(value, (int, float)) and value < 0:
-        raise ConfigError(f"{name}: expected 0 or more, found {value!r}")
+    if isinstance(value, (int, float)):
+        if not 0 <= value < math.inf:
+            raise ConfigError(f"{name}: expected 0 or more, found {value!r}")
+        key = name.rpartition(".")[2]
+        if key in AT_LEAST_ONE and value < 1:
+            raise ConfigError(f"{name}: expected 1 or more, found {value!r}")
+        if key in BELOW_ONE and value >= 1:
+            raise ConfigError(f"{name}: expected less than 1, found {value!r}")
     return value
 
 

@@ -57,7 +57,7 @@ class Parsed:
 
     heads: Int32s
     relations: Int32s  # numbers of the names that the vocabulary has for them
-    probabilities: Floats | None = None  # of each word's head, if they were asked for
+    probabilities: Floats | None = None  # of each word's head, if they were asked for; NaN where no tree was found
     outcome: Outcome = field(default_factory=Outcome)  # how a search fared
 
     @classmethod
@@ -108,6 +108,8 @@ class TreeDecoder:
         """Up to so many trees of one sentence, best first, with the log-probabilities of their best labels."""
         if not isinstance(self.encoding, Brackets):
             raise LabelError(f"expected a bracket encoding to find several trees, found {self.encoding.name}")
+        if wanted < 1:
+            raise LabelError(f"expected to want at least one tree, found {wanted}")
         scores, offsets = scorer.score(batch), offsets_of(batch.lengths)
         found = self.search.best_trees(self.label_scores(scores), offsets, 0, wanted)
         if not found:  # not even the widest search found a tree
@@ -196,7 +198,7 @@ class TreeDecoder:
             drawn = self.search.draw_trees(cooled, offsets, sentence, DRAWS)
             # As if one more tree, of unknown heads, had been drawn: no arc is certain, none impossible.
             agreeing = (drawn == heads[start:end]).sum(axis=0)
-            chances[start:end] = (agreeing + 0.5) / (len(drawn) + 1)
+            chances[start:end] = (agreeing + 0.5) / (len(drawn) + 1) if len(drawn) else np.nan
         return chances
 
 
