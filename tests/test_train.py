@@ -223,6 +223,27 @@ class TestConfig:
         with pytest.raises(ConfigError, match=r"network\.hidden: expected"):
             read_config(None, {"network.hidden": value})
 
+    @pytest.mark.parametrize(
+        ("setting", "text", "wanted"),
+        [
+            ("network.hidden", "0", "network.hidden: expected 1 or more, found 0"),
+            ("network.layers", "0", "network.layers: expected 1 or more, found 0"),
+            ("training.batch_words", "0", "training.batch_words: expected 1 or more, found 0"),
+            ("training.evaluations", "0", "training.evaluations: expected 1 or more, found 0"),
+            ("network.dropout", "1.0", "network.dropout: expected less than 1, found 1.0"),
+            ("training.learning_rate", "nan", "training.learning_rate: expected 0 or more, found nan"),
+        ],
+    )
+    def test_settings_that_cannot_work(self, setting, text, wanted):
+        with pytest.raises(ConfigError, match=wanted):
+            read_config(None, {setting: text})
+
+    def test_an_unknown_base(self, tmp_path):
+        path = tmp_path / "mine.toml"
+        path.write_text('base = "papre"\n', encoding="utf-8")
+        with pytest.raises(UnknownNameError, match="unknown configuration 'papre'; did you mean 'paper'"):
+            read_config(path)
+
     def test_an_unknown_configuration(self):
         with pytest.raises(UnknownNameError, match="did you mean 'accurate'"):
             read_config("acurate")

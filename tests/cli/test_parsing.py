@@ -59,6 +59,16 @@ class TestParse:
         words = [word for line in result.out.splitlines() for word in json.loads(line)]
         assert [f"{word['head_probability']:.3f}" for word in words] == chances
 
+    def test_probabilities_of_another_tree_are_dropped(self, run):  # noqa: F811
+        row = "1\tWhy\t_\t_\t_\t_\t_\t_\t_\tHeadProb=high|X=1\n\n"
+        result = run("parse", "--input", "conllu", "--output", "json", stdin=row)
+        (word,) = json.loads(result.out)
+        assert word["misc"] == "X=1"
+        assert "head_probability" not in word
+
+    def test_a_file_and_a_text(self, run):  # noqa: F811
+        check_refused(run("parse", TINY, "--text", TEXT), "expected a file or --text, found both")
+
     def test_several_trees(self, run):  # noqa: F811
         text = "I saw the man with the telescope."
         result = run("parse", "--text", text, "--best", "3", "--probabilities")

@@ -12,6 +12,7 @@ import pytest
 
 from biplanar.decoding.search import Beam, LabelScores, Outcome, Search, depth_tasks, describe_labels
 from biplanar.encodings import get_encoding
+from biplanar.errors import BiplanarError
 from biplanar.forest import Column, offsets_of
 from biplanar.tree import Tree
 
@@ -269,3 +270,9 @@ def test_what_labels_need_depends_on_the_order_of_their_brackets() -> None:
     assert labels.needs.tolist()[:6] == [0, 1, 1, 0, 1 << 15, 0]
     assert labels.changes.tolist()[:5] == [0, 0, -1, 0, 0]
     assert labels.kinds.tolist()[5] == 8  # two heads for one word
+
+
+@pytest.mark.parametrize("wrong", [{"states": 0}, {"states": -1}, {"states": 10**20}, {"wider": 0}, {"edges": 0}])
+def test_beams_that_cannot_work_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(BiplanarError, match="expected a beam of 1 to 100000 states"):
+        Beam(**wrong)
