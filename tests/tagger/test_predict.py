@@ -138,7 +138,8 @@ def test_votes_find_the_tree_with_the_most_arcs_to_be_expected(monkeypatch: pyte
         names = {"plane1": LABEL_SETS["one plane"][0]}
         decoder = TreeDecoder(get_encoding("1p-brackets"), names, "minimum-risk", temperature=1.0)
         best = np.array(everything[0].heads, dtype=np.int32)
-        voted = tuple(decoder._least_risk(scores, best, offsets_of([5])).tolist())
+        drawn = decoder._drawn(scores, offsets_of([5]))
+        voted = tuple(decoder._least_risk(drawn, best, offsets_of([5])).tolist())
         gained += chances[np.arange(5), voted].sum() - expected[everything[0].heads]
         assert chances[np.arange(5), voted].sum() > max(expected.values()) - 0.1  # what so many draws can tell
     assert gained > 0

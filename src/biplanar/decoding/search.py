@@ -21,6 +21,7 @@ from biplanar.errors import BiplanarError
 from biplanar.tree import Int32s, Int64s
 
 Scores = Mapping[str, NDArray[np.float32]]
+Likeliest = tuple[Int64s, Int32s, NDArray[np.float32]]  # where each word's labels start, the labels, log-probabilities
 
 # Of each word's labels, the likeliest are kept: up to this share of the probability, and so many.
 MASS, MOST_LABELS = 1 - 1e-5, 64
@@ -63,9 +64,7 @@ class Beam:
 class LabelScores:
     """What search needs to know of each word's scores; words stand end to end."""
 
-    planes: tuple[
-        tuple[Int64s, Int32s, NDArray[np.float32]], ...
-    ]  # likeliest labels: starts, labels, log-probabilities
+    planes: tuple[Likeliest, ...]
     relations: NDArray[np.float32]  # log-probability of the best relation that is not the root's
     roots: NDArray[np.float32]  # and of the best that is
     depths: NDArray[np.float32]  # (words, stacks, depths); no stacks where the network does not predict depths

@@ -25,6 +25,7 @@ from biplanar.tree import Int32s, Int64s
 
 Floats = NDArray[np.float32]
 Scores = Mapping[str, Floats]
+Trees = list[NDArray[np.int32]]  # for each sentence, rows of heads
 
 # Not labels, but what a scorer that can `relate` knows of each word as a dependent and as a head.
 DEPENDENT, GOVERNOR = "relation.dependent", "relation.head"
@@ -99,9 +100,11 @@ class TreeDecoder:
     def parse(self, scorer: Scorer, batch: Batch, upos: Column | None = None) -> Parsed:
         """Score and decode some sentences."""
         scores, offsets = scorer.score(batch), offsets_of(batch.lengths)
-        heads, outcome = self._heads(scores, offsets, upos)
+        boiled = self._boiled(scores)
+        drawn = self._drawn(boiled, offsets)
+        heads, outcome = self._heads(scores, boiled, drawn, offsets, upos)
         relations = self._relations(scorer, scores, heads, offsets)
-        chances = self._probabilities(scores, heads, offsets, upos) if self.probabilities else None
+        chances = self._probabilities(scores, drawn, heads, offsets, upos) if self.probabilities else None
         return Parsed(heads, relations, chances, outcome)
 
     def best_trees(self, scorer: Scorer, batch: Batch, wanted: int) -> list[tuple[Parsed, float]]:
@@ -111,27 +114,42 @@ class TreeDecoder:
         if wanted < 1:
             raise LabelError(f"expected to want at least one tree, found {wanted}")
         scores, offsets = scorer.score(batch), offsets_of(batch.lengths)
-        found = self.search.best_trees(self.label_scores(scores), offsets, 0, wanted)
+        boiled = self.label_scores(scores)
+        drawn = self._drawn(boiled, offsets)
+        found = self.search.best_trees(boiled, offsets, 0, wanted)
         if not found:  # not even the widest search found a tree
-            heads, _ = self._heads(scores, offsets, None)
+            heads, _ = self._heads(scores, boiled, drawn, offsets, None)
             found = [(heads, -np.inf)]
         result = []
         for heads, score in found:
             relations = self._relations(scorer, scores, heads, offsets)
-            chances = self._probabilities(scores, heads, offsets, None) if self.probabilities else None
+            chances = self._probabilities(scores, drawn, heads, offsets, None) if self.probabilities else None
             result.append((Parsed(heads, relations, chances), score))
         return result
 
-    def _heads(self, scores: Scores, offsets: Int64s, upos: Column | None) -> tuple[Int32s, Outcome]:
+    def _boiled(self, scores: Scores) -> LabelScores | None:
+        """What a search or a draw needs, if there is to be one."""
+        needed = isinstance(self.encoding, Brackets) and (self.decoder not in DECODERS or self.probabilities)
+        return self.label_scores(scores) if needed else None
+
+    def _drawn(self, boiled: LabelScores | None, offsets: Int64s) -> Trees:
+        """Trees drawn by their probability, for each sentence; none where nothing asks for them."""
+        if boiled is None or not (self.probabilities or self.decoder == "minimum-risk"):
+            return []
+        cooled = boiled.cooled(self.temperature)
+        return [self.search.draw_trees(cooled, offsets, sentence, DRAWS) for sentence in range(len(offsets) - 1)]
+
+    def _heads(
+        self, scores: Scores, boiled: LabelScores | None, drawn: Trees, offsets: Int64s, upos: Column | None
+    ) -> tuple[Int32s, Outcome]:
         if self.decoder in DECODERS:
             best = [scores[task].argmax(axis=1).astype(np.int32) for task in self.encoding.tasks]
             return self._repaired(best, scores, offsets, upos), Outcome()
-        if not isinstance(self.encoding, Brackets):
+        if boiled is None:
             return self._likeliest_heads(scores, offsets, upos), Outcome()
-        boiled = self.label_scores(scores)
         labels, outcome = self.search.best_labels(boiled, offsets)
         heads = self._repaired(labels, scores, offsets, upos)
-        return (heads if self.decoder == "search" else self._least_risk(boiled, heads, offsets)), outcome
+        return (heads if self.decoder == "search" else self._least_risk(drawn, heads, offsets)), outcome
 
     def label_scores(self, scores: Scores) -> LabelScores:
         """What the search needs of the scores."""
@@ -169,21 +187,22 @@ class TreeDecoder:
         labels = log_probabilities(scores[task])
         return head_scores(self.encoding, self.names[task], labels, boiled.relations, boiled.roots, offsets, upos)
 
-    def _least_risk(self, boiled: LabelScores, heads: Int32s, offsets: Int64s) -> Int32s:
+    def _least_risk(self, drawn: Trees, heads: Int32s, offsets: Int64s) -> Int32s:
         """Trees whose arcs drawn trees agree on most; where they agree equally, the arcs of the best tree."""
-        found, cooled = heads.copy(), boiled.cooled(self.temperature)
-        for sentence, (start, end) in enumerate(pairwise(offsets)):
-            drawn = self.search.draw_trees(cooled, offsets, sentence, DRAWS)
-            if len(drawn) and (drawn != heads[start:end]).any():
+        found = heads.copy()
+        for trees, (start, end) in zip(drawn, pairwise(offsets), strict=True):
+            if len(trees) and (trees != heads[start:end]).any():
                 votes = np.zeros((end - start, end - start + 1))
                 words = np.arange(end - start)
-                for tree in drawn:
+                for tree in trees:
                     votes[words, tree] += 1
                 votes[words, heads[start:end]] += 0.5
                 found[start:end] = spanning_tree(votes)
         return found
 
-    def _probabilities(self, scores: Scores, heads: Int32s, offsets: Int64s, upos: Column | None) -> Floats:
+    def _probabilities(
+        self, scores: Scores, drawn: Trees, heads: Int32s, offsets: Int64s, upos: Column | None
+    ) -> Floats:
         """How likely each word's head is, among all trees that the labels could make."""
         if not isinstance(self.encoding, Brackets):
             tables = self._head_tables(scores, offsets, upos)
@@ -193,12 +212,11 @@ class TreeDecoder:
                 for start, row in zip(offsets[:-1], rows, strict=True)
             ]
             return np.concatenate([np.zeros(0), *parts]).astype(np.float32)
-        cooled, chances = self.label_scores(scores).cooled(self.temperature), np.ones(len(heads), dtype=np.float32)
-        for sentence, (start, end) in enumerate(pairwise(offsets)):
-            drawn = self.search.draw_trees(cooled, offsets, sentence, DRAWS)
+        chances = np.ones(len(heads), dtype=np.float32)
+        for trees, (start, end) in zip(drawn, pairwise(offsets), strict=True):
             # As if one more tree, of unknown heads, had been drawn: no arc is certain, none impossible.
-            agreeing = (drawn == heads[start:end]).sum(axis=0)
-            chances[start:end] = (agreeing + 0.5) / (len(drawn) + 1) if len(drawn) else np.nan
+            agreeing = (trees == heads[start:end]).sum(axis=0)
+            chances[start:end] = (agreeing + 0.5) / (len(trees) + 1) if len(trees) else np.nan
         return chances
 
 
