@@ -94,7 +94,7 @@ def run(given: argparse.Namespace, config: Config, kind: type[Trainer], parse: P
     start, records = time.monotonic(), []
     for record in train_to_the_best(trainer):
         records.append(record.to_dict())
-        print(line_of_record(record), file=sys.stderr, flush=True)
+        print(record, file=sys.stderr, flush=True)
     known = {"seed": given.seed, "device": str(device), "torch": torch.__version__, "config": config.to_dict()}
     known |= {"seconds": time.monotonic() - start, "records": records}
     if given.weights:
@@ -108,13 +108,6 @@ def run(given: argparse.Namespace, config: Config, kind: type[Trainer], parse: P
             print(_line_of_scores(f"{name} {decoder}", found), flush=True)
             scores.setdefault(name, {})[decoder] = _to_dict(found)
     return {"scores": scores, **known}
-
-
-def line_of_record(record: Record) -> str:
-    """As `biplanar train` shows it."""
-    scores = f"loss {record.loss:.3f}  dev UAS {record.uas:.2f}  LAS {record.las:.2f}"
-    star = "  *" if record.best else ""
-    return f"epoch {record.epoch}/{record.epochs}  {scores}  {record.words_per_second:,.0f} words/s{star}"
 
 
 def _line_of_scores(name: str, scores: Evaluation) -> str:

@@ -111,6 +111,11 @@ class Sentence:
         """The comment lines, with their `#`."""
         return [line for line in map(_bare, self.raw.split("\n")) if line.startswith("#")]
 
+    def comment(self, key: str) -> str | None:
+        """The value of the first comment `# key = value`, if there is one."""
+        start = f"# {key} ="
+        return next((line.removeprefix(start).strip() for line in self.comments if line.startswith(start)), None)
+
     @property
     def is_parsed(self) -> bool:
         """Whether there is a tree to ask for."""

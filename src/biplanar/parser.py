@@ -9,7 +9,7 @@ from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from biplanar.conllu import Sentence
+from biplanar.conllu import MISC, Sentence
 from biplanar.decoding.search import Beam, Outcome
 from biplanar.encodings import Encoding, get_encoding
 from biplanar.errors import BiplanarError, FileError
@@ -192,15 +192,21 @@ def load(model: str | Path | None = None, *, device: str = "cpu", threads: int =
     return Parser(scorer, encoding, vocabulary, folder, batch_words=size)
 
 
+def head_probabilities(sentence: Sentence) -> list[float] | None:
+    """How likely the head of each word is, where MISC tells it of all."""
+    marker = f"{PROBABILITY}="
+    found = [item for misc in sentence.column(MISC) for item in misc.split("|") if item.startswith(marker)]
+    return [float(item.removeprefix(marker)) for item in found] if len(found) == len(sentence) else None
+
+
 def raw_text(sentences: Sequence[Sentence]) -> str:
     """The text of a treebank as UD publishes it: a paragraph a line, a blank line between paragraphs."""
     pieces: list[str] = []
     for sentence in sentences:
-        comments = sentence.comments
-        starts = any(comment.startswith(("# newdoc", "# newpar")) for comment in comments)
+        starts = any(comment.startswith(("# newdoc", "# newpar")) for comment in sentence.comments)
         if pieces:
             pieces.append("\n\n" if starts else " ")
-        text = next((comment.partition("=")[2].strip() for comment in comments if comment.startswith("# text =")), None)
+        text = sentence.comment("text")
         pieces.append(text if text is not None else " ".join(sentence.forms))
     return "".join(pieces) + "\n"
 

@@ -265,23 +265,28 @@ def _end_of_part(text: str, start: int) -> int:
 
 def read_horizontal(path: str | Path) -> Iterator[Sentence]:
     """One sentence a line, spaces between its words; empty lines are skipped."""
-    lines = (re.split("[ \t]+", line.strip(" \t\ufeff")) for _, line in read_lines(path))
-    return _numbered(line for line in lines if line != [""])
+    return numbered(split_horizontal(line.strip(" \t\ufeff") for _, line in read_lines(path)))
 
 
 def read_vertical(path: str | Path) -> Iterator[Sentence]:
     """One word a line (what follows a tab is ignored), an empty line after each sentence."""
-    lines = (line.strip(" \t\ufeff").partition("\t")[0] for _, line in read_lines(path))
-    return _numbered(_groups(lines))
+    return numbered(split_vertical(line.strip(" \t\ufeff") for _, line in read_lines(path)))
 
 
-def _groups(lines: Iterator[str]) -> Iterator[list[str]]:
-    for line in lines:
-        if line:
-            yield [line, *takewhile(bool, lines)]
+def split_horizontal(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The words of sentences that stand a line each."""
+    words = (re.split("[ \t]+", line.strip(" \t")) for line in lines)
+    return (line for line in words if line != [""])
 
 
-def _numbered(sentences: Iterable[list[str]]) -> Iterator[Sentence]:
+def split_vertical(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The words of sentences with a word a line, before any tab, and an empty line after each sentence."""
+    words = (line.strip(" \t").partition("\t")[0] for line in lines)
+    return ([word, *takewhile(bool, words)] for word in words if word)
+
+
+def numbered(sentences: Iterable[list[str]]) -> Iterator[Sentence]:
+    """Sentences of words, with their numbers and texts as comments."""
     for number, forms in enumerate(sentences, 1):
         yield Sentence.from_words(forms, comments=[f"# sent_id = {number}", f"# text = {' '.join(forms)}"])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from biplanar.conllu import Sentence, Word
+    from biplanar.conllu import Sentence
     from biplanar.decoding.search import Beam
     from biplanar.parser import Parser
 
@@ -106,15 +106,20 @@ def _write(sentences: Iterator[Sentence], target: str, write: Callable[[str], ob
         if target == "conllu":
             write(sentence.to_conllu())
         elif target == "json":
-            write(json.dumps([_json(word) for word in sentence.words], ensure_ascii=False) + "\n")
+            write(json.dumps(_json(sentence), ensure_ascii=False) + "\n")
         else:
             colour = sys.stdout.isatty()
             write(draw_tree(sentence.forms, sentence.tree, width=terminal_width(), colour=colour) + "\n\n")
 
 
-def _json(word: Word) -> dict[str, str | int | float | None]:
-    """All columns, and the head's probability where MISC tells it."""
-    from biplanar.parser import PROBABILITY
+def _json(sentence: Sentence) -> list[dict[str, str | int | float | None]]:
+    """All columns of all words, and the probabilities of their heads where these are known."""
+    from biplanar.parser import head_probabilities
 
-    known = dict(item.split("=", 1) for item in word.misc.split("|") if "=" in item)
-    return word._asdict() | ({"head_probability": float(known[PROBABILITY])} if PROBABILITY in known else {})
+    chances = head_probabilities(sentence)
+    words = [word._asdict() for word in sentence.words]
+    return (
+        words
+        if chances is None
+        else [word | {"head_probability": chance} for word, chance in zip(words, chances, strict=True)]
+    )

@@ -6,6 +6,10 @@ from typing import Annotated
 
 import typer
 
+from biplanar.serve.limits import Limits
+
+LIMITS = Limits()
+
 
 def serve(
     models: Annotated[
@@ -13,12 +17,14 @@ def serve(
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 is all of them.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen at; 0 is any that is free.", min=0, max=65535)] = 8001,
-    max_bytes: Annotated[int, typer.Option(help="Bytes of a request.", min=1)] = 4 << 20,
-    max_words: Annotated[int, typer.Option(help="Words of a request.", min=1)] = 100_000,
-    max_sentence: Annotated[int, typer.Option(help="Words of a sentence.", min=1)] = 1_000,
-    max_seconds: Annotated[float, typer.Option(help="Seconds until a request must be answered.", min=0.1)] = 60.0,
-    queue: Annotated[int, typer.Option(help="Requests that may wait.", min=1)] = 256,
-    batch_words: Annotated[int, typer.Option(help="Words that are parsed together.", min=1)] = 4_000,
+    max_bytes: Annotated[int, typer.Option(help="Bytes of a request.", min=1)] = LIMITS.body_bytes,
+    max_words: Annotated[int, typer.Option(help="Words of a request.", min=1)] = LIMITS.words,
+    max_sentence: Annotated[int, typer.Option(help="Words of a sentence.", min=1)] = LIMITS.sentence_words,
+    max_seconds: Annotated[
+        float, typer.Option(help="Seconds until a request must be answered.", min=0.1)
+    ] = LIMITS.seconds,
+    queue: Annotated[int, typer.Option(help="Requests that may wait.", min=1)] = LIMITS.queue,
+    batch_words: Annotated[int, typer.Option(help="Words that are parsed together.", min=1)] = LIMITS.batch_words,
     device: Annotated[str, typer.Option(help="cpu, auto, cuda:N or mps.")] = "cpu",
     threads: Annotated[int, typer.Option(help="Processor threads.", min=1)] = 1,
 ) -> None:
@@ -28,7 +34,6 @@ def serve(
     from biplanar.errors import BiplanarError
 
     try:
-        from biplanar.serve.limits import Limits
         from biplanar.serve.models import Models
         from biplanar.serve.server import address_of, listen, run
     except ImportError as error:

@@ -82,10 +82,4 @@ def _show(records: Iterator[Record]) -> None:
         bar = progress.add_task("training", total=None)
         for record in records:
             progress.update(bar, completed=record.epoch, total=record.epochs)
-            console.print(_line(record), highlight=False)
-
-
-def _line(record: Record) -> str:
-    scores = f"loss {record.loss:.3f}  dev UAS {record.uas:.2f}  LAS {record.las:.2f}"
-    star = "  *" if record.best else ""
-    return f"epoch {record.epoch}/{record.epochs}  {scores}  {record.words_per_second:,.0f} words/s{star}"
+            console.print(str(record), highlight=False)

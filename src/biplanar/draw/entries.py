@@ -23,12 +23,12 @@ class Entry:
     @property
     def name(self) -> str:
         """What the file calls it, else its number."""
-        return _comment(self.sentence, "sent_id") or f"sentence {self.number}"
+        return self.sentence.comment("sent_id") or f"sentence {self.number}"
 
     @property
     def text(self) -> str:
         """As it was written, else its words."""
-        return _comment(self.sentence, "text") or " ".join(self.sentence.forms)
+        return self.sentence.comment("text") or " ".join(self.sentence.forms)
 
     @property
     def note(self) -> str:
@@ -63,12 +63,6 @@ class Entry:
             f"{deprel} ← {forms[head]}" if word in found.heads else deprel if word in found.relations else ""
             for word, (head, deprel) in arcs
         )
-
-
-def _comment(sentence: Sentence, name: str) -> str:
-    """The value of a comment `# name = value`."""
-    start = f"# {name} ="
-    return next((line.removeprefix(start).strip() for line in sentence.comments if line.startswith(start)), "")
 
 
 def _count(number: int, thing: str) -> str:

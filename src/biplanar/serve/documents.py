@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import tee
 from typing import Any
 
-from biplanar.conllu import MISC, Sentence, parse_conllu
+from biplanar.conllu import Sentence, parse_conllu
 from biplanar.crossings import is_projective
 from biplanar.decoding import check_decoder
 from biplanar.draw import Entry, draw_comparison, draw_svg, paired
@@ -21,7 +21,7 @@ from biplanar.encodings import get_encoding
 from biplanar.encodings.brackets import Brackets
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.evaluation import evaluate
-from biplanar.parser import PROBABILITY
+from biplanar.parser import head_probabilities
 from biplanar.serve.batching import Parsing, Work
 from biplanar.serve.limits import Limits
 from biplanar.serve.models import Model, Models
@@ -183,7 +183,7 @@ class ParseRequest:
             "planes": planes,
             "labels": None if rows is None else list(zip(*rows.values(), strict=True)),
             "log_probability": score if score is not None and math.isfinite(score) else None,
-            "probabilities": _head_probabilities(sentence) if self.probabilities and self.parse else None,
+            "probabilities": head_probabilities(sentence) if self.probabilities and self.parse else None,
             "svg": draw_svg(sentence.forms, tree, planes=planes, labels=rows) if self.svg else None,
             "conllu": sentence.to_conllu(),
         }
@@ -196,13 +196,6 @@ class ParseRequest:
             return label_rows(sentence, self.labels)
         except FormatError:
             return None
-
-
-def _head_probabilities(sentence: Sentence) -> list[float] | None:
-    """As MISC tells them; only the tree that the decoder chose has them."""
-    marker = f"{PROBABILITY}="
-    found = [item for misc in sentence.column(MISC) for item in misc.split("|") if item.startswith(marker)]
-    return [float(item.removeprefix(marker)) for item in found] if len(found) == len(sentence) else None
 
 
 def _json(value: Any) -> str:

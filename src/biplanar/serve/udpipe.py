@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import takewhile
 from typing import Any
 
 from biplanar import __version__
 from biplanar.conllu import FORM, ID, MISC, Sentence, parse_conllu
 from biplanar.errors import UnknownNameError
-from biplanar.segmentation import raw_text
+from biplanar.segmentation import numbered, raw_text, split_horizontal, split_vertical
 from biplanar.serve.batching import Parsing, Work
 from biplanar.serve.forms import Fields
 from biplanar.serve.models import Model, Models
@@ -120,20 +119,12 @@ def _conllu(text: str) -> Iterator[Sentence]:
 
 
 def _horizontal(text: str) -> Iterator[Sentence]:
-    """A sentence a line, spaces between its words."""
-    lines = (re.split("[ \t]+", line.strip(" \t")) for line in text.split("\n"))
-    return _numbered([word.replace(NO_BREAK_SPACE, " ") for word in words] for words in lines if words != [""])
+    sentences = split_horizontal(text.split("\n"))
+    return numbered([word.replace(NO_BREAK_SPACE, " ") for word in words] for words in sentences)
 
 
 def _vertical(text: str) -> Iterator[Sentence]:
-    """A word a line, before any tab; an empty line after each sentence."""
-    lines = (line.strip(" \t").partition("\t")[0] for line in text.split("\n"))
-    return _numbered([line, *takewhile(bool, lines)] for line in lines if line)
-
-
-def _numbered(sentences: Iterable[list[str]]) -> Iterator[Sentence]:
-    for number, forms in enumerate(sentences, 1):
-        yield Sentence.from_words(forms, comments=[f"# sent_id = {number}", f"# text = {' '.join(forms)}"])
+    return numbered(split_vertical(text.split("\n")))
 
 
 READERS: dict[str, Callable[[str], Iterator[Sentence]]] = {

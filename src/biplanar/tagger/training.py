@@ -49,6 +49,11 @@ class Record:
         """As plain values."""
         return asdict(self)
 
+    def __str__(self) -> str:
+        scores = f"loss {self.loss:.3f}  dev UAS {self.uas:.2f}  LAS {self.las:.2f}"
+        star = "  *" if self.best else ""
+        return f"epoch {self.epoch}/{self.epochs}  {scores}  {self.words_per_second:,.0f} words/s{star}"
+
 
 @dataclass(frozen=True)
 class Examples:
