@@ -29,10 +29,10 @@ from rich.table import Table
 import biplanar
 from biplanar.decoding.search import Beam
 from biplanar.evaluation import Calibration
-from biplanar.forest import Column, Forest
+from biplanar.forest import Column, Forest, offsets_of
 from biplanar.parser import BATCH_WORDS
-from biplanar.tagger.features import Batch, Corpus, batches_by_words
-from biplanar.tagger.predict import TEMPERATURE, Floats, Parsed, Scorer, Scores, TreeDecoder
+from biplanar.tagger.features import Corpus, batches_by_words
+from biplanar.tagger.predict import TEMPERATURE, Parsed, Scorer, Scores, TreeDecoder
 from biplanar.tree import Int64s
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,54 +40,51 @@ DEV = "UD_English-EWT/en_ewt-ud-dev.conllu.xz"
 BEAMS = (8, 16, 32, 64, 128, 256, 512)
 LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000)
 TEMPERATURES = (1.0, 2.0, TEMPERATURE, 4.0)
-TARGET = 100_000
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A scorer that gives scores it was given, so that only what comes after them is timed."""
+    """Some sentences and their scores, so that only what comes after them is timed."""
 
+    chosen: Int64s  # the numbers of the sentences
+    offsets: Int64s
     scores: Scores
-    scorer: Scorer
+    scorer: Scorer  # relations are found after decoding, and so are timed
 
-    def score(self, _: Batch) -> Scores:
-        """The scores of the batch that is at hand."""
-        return self.scores
+    @classmethod
+    def of(cls, parser: biplanar.Parser, corpus: Corpus, chosen: Int64s) -> Recorded:
+        """Score some sentences."""
+        forms = parser.scorer.represent(corpus.forms)
+        scores = dict(parser.scorer.score(forms, corpus.batch(chosen)))
+        return cls(chosen, offsets_of(corpus.lengths[chosen]), scores, parser.scorer)
 
-    def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
-        """Relations are found after decoding, and so are timed."""
-        return self.scorer.relate(dependents, heads, governors)
-
-
-Batches = list[tuple[Batch, Recorded, Int64s]]
-
-
-def recorded_batches(parser: biplanar.Parser, sentences: list[biplanar.Sentence]) -> Batches:
-    """Batches of similar lengths, with their scores and the numbers of their sentences."""
-    corpus = Corpus.of([sentence.forms for sentence in sentences], parser.vocabulary)
-    order = np.argsort(corpus.lengths, kind="stable")
-    batches = batches_by_words(corpus.lengths, BATCH_WORDS, order)
-    return [
-        (batch := corpus.batch(chosen), Recorded(parser.scorer.score(batch), parser.scorer), chosen)
-        for chosen in batches
-    ]
+    def decode(self, how: TreeDecoder) -> Parsed:
+        """What is timed."""
+        return how.decode(self.scorer, self.scores, self.offsets)
 
 
-def parse_all(how: TreeDecoder, batches: Batches) -> list[Parsed]:
+def recorded_batches(parser: biplanar.Parser, sentences: list[biplanar.Sentence], batch_words: int) -> list[Recorded]:
+    """Batches of similar lengths."""
+    corpus = Corpus.of(sentence.forms for sentence in sentences)
+    order = np.argsort(-corpus.lengths, kind="stable")
+    return [Recorded.of(parser, corpus, chosen) for chosen in batches_by_words(corpus.lengths, batch_words, order)]
+
+
+def parse_all(how: TreeDecoder, batches: list[Recorded]) -> list[Parsed]:
     """Decode all batches."""
-    return [how.parse(scorer, batch) for batch, scorer, _ in batches]
+    return [batch.decode(how) for batch in batches]
 
 
-def in_order(parts: list[Parsed], batches: Batches, gold: Forest) -> Parsed:
+def in_order(parts: list[Parsed], batches: list[Recorded], gold: Forest) -> Parsed:
     """The trees as the sentences stand in the file."""
-    places = [np.arange(gold.offsets[n], gold.offsets[n + 1]) for _, _, chosen in batches for n in chosen]
+    places = [np.arange(gold.offsets[n], gold.offsets[n + 1]) for batch in batches for n in batch.chosen]
     return Parsed.joined(parts, np.argsort(np.concatenate(places)))
 
 
-def measure_beams(parser: biplanar.Parser, path: Path, rounds: int) -> dict[str, Any]:
+def measure_beams(parser: biplanar.Parser, path: Path, rounds: int, batch_words: int) -> dict[str, Any]:
     """Each decoder and beam: words a second, UAS, LAS, and how the search fared."""
     sentences = list(biplanar.read_conllu(path))
-    gold, batches = Forest.from_sentences(sentences), recorded_batches(parser, sentences)
+    gold, batches = Forest.from_sentences(sentences), recorded_batches(parser, sentences, batch_words)
     names = parser.vocabulary.tasks
     rows = {f"search {states}": TreeDecoder(parser.encoding, names, "search", Beam(states)) for states in BEAMS}
     rows = {"greedy": TreeDecoder(parser.encoding, names, "greedy")} | rows
@@ -130,10 +127,9 @@ def measure_lengths(parser: biplanar.Parser, path: Path) -> dict[int, float]:
         times = []
         for number in range(count):
             words = forms[number * length : (number + 1) * length]
-            batch = Corpus.of([words], parser.vocabulary).batch([0])
-            scorer = Recorded(parser.scorer.score(batch), parser.scorer)
+            recorded = Recorded.of(parser, Corpus.of([words]), np.array([0]))
             start = time.process_time()
-            how.parse(scorer, batch)
+            recorded.decode(how)
             times.append(time.process_time() - start)
         slowest[length] = max(times)
     return slowest
@@ -142,7 +138,7 @@ def measure_lengths(parser: biplanar.Parser, path: Path) -> dict[int, float]:
 def measure_calibration(parser: biplanar.Parser, path: Path, temperature: float) -> Calibration:
     """The probabilities of the heads that the search finds, against how often they are right."""
     sentences = list(biplanar.read_conllu(path))
-    batches, gold = recorded_batches(parser, sentences), Forest.from_sentences(sentences)
+    batches, gold = recorded_batches(parser, sentences, BATCH_WORDS), Forest.from_sentences(sentences)
     how = TreeDecoder(parser.encoding, parser.vocabulary.tasks, probabilities=True, temperature=temperature)
     found = in_order(parse_all(how, batches), batches, gold)
     assert found.probabilities is not None
@@ -171,6 +167,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--treebanks", type=Path, default=default, help="folder of UD treebanks (UD_*/*.conllu.xz)")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--batch-words", type=int, default=BATCH_WORDS, help="words decoded together")
     parser.add_argument("--json", type=Path, help="keep the numbers here")
     parser.add_argument("--plot", type=Path, help="draw the reliability plot here")
     options = parser.parse_args()
@@ -183,7 +180,7 @@ def main() -> None:
     }
     results = {
         "machine": machine(),
-        "beams": measure_beams(model, options.treebanks / DEV, options.rounds),
+        "beams": measure_beams(model, options.treebanks / DEV, options.rounds, options.batch_words),
         "lengths": measure_lengths(model, options.treebanks / DEV),
         "calibration": {temperature: one.to_dict() for temperature, one in calibrations.items()},
     }

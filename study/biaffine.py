@@ -19,8 +19,9 @@ from torch import Tensor
 from biplanar.conllu import Sentence
 from biplanar.decoding import is_root_like
 from biplanar.decoding.spanning import spanning_tree
-from biplanar.forest import Column, Forest, offsets_of
+from biplanar.forest import Column, Forest
 from biplanar.tagger.config import Config, ConfigError, read_config
+from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
 from biplanar.tagger.network import TensorBatch
 from biplanar.tagger.training import DEV_BATCH_WORDS, Gold, Trainer
@@ -40,8 +41,8 @@ REFERENCE = {
 class BiaffineTrainer(Trainer):
     """The tagger's training with another loss and another decoder. Its layers of labels are there, but never used."""
 
-    def _losses(self, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
-        hidden = self.network.encode(batch)  # (sentences, words, width)
+    def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
+        hidden = self.network.encode(forms, batch)  # (sentences, words, width)
         arcs = self._arc_scores(hidden, batch)
         loss = self.auxiliary.loss(hidden, batch, arcs, gold.heads, gold.targets)
         return loss, torch.zeros((), device=self.device)
@@ -66,17 +67,16 @@ class BiaffineTrainer(Trainer):
         self.network.eval()
         self.auxiliary.eval()
         arcs = np.zeros((int(corpus.lengths.sum()), 2), dtype=np.int32)  # heads and relations
-        offsets = offsets_of(corpus.lengths)
+        forms = TorchTagger(self.network, self.vocabulary, self.device).represent(corpus.forms)
         for chosen in batches_by_words(corpus.lengths, DEV_BATCH_WORDS, np.argsort(corpus.lengths, kind="stable")):
-            places = [np.arange(offsets[number], offsets[number + 1]) for number in chosen]
-            arcs[np.concatenate(places)] = self._parse_batch(corpus.batch(chosen))
-        return Forest(offsets, arcs[:, 0].copy(), Column(arcs[:, 1].copy(), self.vocabulary.tasks["deprel"]))
+            arcs[corpus.places(chosen)] = self._parse_batch(forms, corpus.batch(chosen))
+        return Forest(corpus.offsets, arcs[:, 0].copy(), Column(arcs[:, 1].copy(), self.vocabulary.tasks["deprel"]))
 
     @torch.no_grad()
-    def _parse_batch(self, features: Batch) -> Int64s:
+    def _parse_batch(self, forms: Tensor, features: Batch) -> Int64s:
         """Heads and relations: (all words, 2)."""
         batch = TensorBatch.of(features, self.device)
-        hidden = self.network.encode(batch)  # (sentences, words, width)
+        hidden = self.network.encode(forms, batch)  # (sentences, words, width)
         scores = self._arc_scores(hidden, batch).cpu().numpy()
         heads = np.zeros(features.words.shape, dtype=np.int64)  # (sentences, words)
         for row, length in enumerate(features.lengths):
@@ -96,7 +96,7 @@ class BiaffineTrainer(Trainer):
 
 def parse(trainer: BiaffineTrainer, sentences: list[Sentence]) -> Mapping[str, list[Sentence]]:
     """The sentences with the trees that are found."""
-    corpus = Corpus.of([sentence.forms for sentence in sentences], trainer.vocabulary)
+    corpus = Corpus.of(sentence.forms for sentence in sentences)
     trees = trainer.parse(corpus).trees()
     return {"biaffine": [sentence.with_tree(tree) for sentence, tree in zip(sentences, trees, strict=True)]}
 

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from biplanar.conllu import Sentence
-from biplanar.decoding.search import DEPTH_WEIGHT
+from biplanar.decoding.scores import DEPTH_WEIGHT
 from biplanar.encodings.brackets import DEPTH_TASK
 from biplanar.forest import Column, Forest
 from biplanar.tagger.config import read_config
+from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Batch, Corpus
-from biplanar.tagger.network import TorchTagger
 from biplanar.tagger.predict import Floats, Scores, TreeDecoder, parse_corpus
 from biplanar.tagger.training import DEV_BATCH_WORDS, Trainer
 from biplanar.tree import Int64s
@@ -42,9 +43,13 @@ class Without:
     scorer: TorchTagger
     prefixes: tuple[str, ...]
 
-    def score(self, batch: Batch) -> Scores:
+    def represent(self, forms: Sequence[str]) -> Any:
+        """As they are."""
+        return self.scorer.represent(forms)
+
+    def score(self, forms: Any, batch: Batch) -> Scores:
         """The tables whose names do not start so."""
-        tables = self.scorer.score(batch)
+        tables = self.scorer.score(forms, batch)
         return {name: table for name, table in tables.items() if not name.startswith(self.prefixes)}
 
     def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
@@ -55,11 +60,11 @@ class Without:
 def parse(trainer: Trainer, sentences: list[Sentence]) -> Mapping[str, list[Sentence]]:
     """The sentences as each row's decoder parses them."""
     names = trainer.vocabulary.tasks
-    corpus = Corpus.of([sentence.forms for sentence in sentences], trainer.vocabulary)
+    corpus = Corpus.of(sentence.forms for sentence in sentences)
     given = Forest.from_sentences(sentences)
     result = {}
     for row, decoder, prefixes, depth_weight in ROWS:
-        scorer = Without(TorchTagger(trainer.network, trainer.device), prefixes)
+        scorer = Without(TorchTagger(trainer.network, trainer.vocabulary, trainer.device), prefixes)
         how = TreeDecoder(trainer.encoding, names, decoder, depth_weight=depth_weight)
         found = parse_corpus(scorer, corpus, how, DEV_BATCH_WORDS, given.upos)
         trees = Forest(given.offsets, found.heads, Column(found.relations, names["deprel"])).trees()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import shutil
 from contextlib import contextmanager
 from itertools import islice
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from safetensors.torch import load_file
 import biplanar
 from biplanar.errors import BiplanarError, FileError, FormatError, UnknownNameError
 from biplanar.model_folder import ModelFolder
+from biplanar.parser import RUNTIMES
 from biplanar.tagger import checkpoint
 from biplanar.tagger.config import CONFIGS, Config, ConfigError, read_config
 from biplanar.text import writing
@@ -64,11 +66,13 @@ class TestWholeTraining:
 
     def test_the_folder_is_complete(self, folder):
         names = {path.name for path in folder.path.iterdir()}
-        wanted = {"config.toml", "vocab.json", "model.safetensors", "model.onnx", "tokenizer.udpipe", "README.md"}
-        assert names == wanted | {"relations.onnx", "log.jsonl", "curves.png"}
+        wanted = {"config.toml", "vocab.json", "model.safetensors", "onnx", "int8", "tokenizer.udpipe", "README.md"}
+        assert names == wanted | {"log.jsonl", "curves.png"}
+        for part in (folder.onnx, folder.int8):
+            assert {path.name for path in part.iterdir()} == {"forms.onnx", "words.onnx", "relations.onnx"}
 
     def test_files_are_readable_as_usual(self, folder):
-        assert all(path.stat().st_mode & 0o444 == 0o444 for path in folder.path.iterdir())
+        assert all(path.stat().st_mode & 0o444 == 0o444 for path in folder.path.rglob("*"))
 
     def test_the_card_says_what_it_is(self, folder):
         card = folder.card.read_text()
@@ -79,13 +83,27 @@ class TestWholeTraining:
 
     def test_pytorch_and_onnx_give_the_same_labels(self, folder):
         words = [["The", "unheard-of", "cat", "sleeps", "🐈"], ["x"], ["Sleeps", "she", "?"] * 30]
-        onnx = biplanar.load(folder.path)(words)
-        folder.onnx.rename(folder.path / "aside")
-        try:
-            in_torch = biplanar.load(folder.path)(words)
-        finally:
-            (folder.path / "aside").rename(folder.onnx)
-        assert onnx.to_conllu() == in_torch.to_conllu()
+        in_onnx, in_torch = (biplanar.load(folder.path, runtime=runtime)(words) for runtime in ("onnx", "torch"))
+        assert in_onnx.to_conllu() == in_torch.to_conllu()
+
+    def test_bytes_know_the_treebank_by_heart_too(self, folder):
+        gold = list(biplanar.read_conllu(TINY_TREEBANK))
+        parsed = list(biplanar.load(folder.path, runtime="int8").pipe(gold))
+        assert [sentence.raw for sentence in parsed] == [sentence.raw for sentence in gold]
+
+    def test_without_a_runtime_the_fastest_is_taken(self, folder, tmp_path):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        kinds = []
+        for part in ("int8", "onnx", None):
+            scorer = biplanar.load(tmp_path).scorer
+            kinds.append(scorer.files.folder.name if hasattr(scorer, "files") else "torch")
+            if part:
+                shutil.rmtree(tmp_path / part)
+        assert kinds == ["int8", "onnx", "torch"]
+
+    def test_an_unknown_runtime(self, folder):
+        with pytest.raises(UnknownNameError, match="int9"):
+            biplanar.load(folder.path, runtime="int9")
 
     def test_it_parses_raw_text(self, folder):
         document = biplanar.load(folder.path)("The cat sleeps on the warm stove.")
@@ -256,42 +274,37 @@ class TestLoading:
 
     def test_another_version_is_refused(self, folder, tmp_path):
         copy = ModelFolder(tmp_path)
-        for path in folder.path.iterdir():
-            (tmp_path / path.name).write_bytes(path.read_bytes())
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
         copy.config.write_text(copy.config.read_text().replace("format = 2", "format = 99"))
         with pytest.raises(FormatError, match="expected model format 2 or older, found 99"):
             biplanar.load(tmp_path)
 
-    @pytest.mark.parametrize("runtime", ["onnx", "torch"])
+    @pytest.mark.parametrize("runtime", ["int8", "onnx", "torch"])
     def test_a_folder_of_format_1_has_no_later_parts(self, tmp_path, runtime):
         without = {"network": {"depths": False, "relation_hidden": 0}}
         folder = ModelFolder(tmp_path)
         list(train_model(DATA, Config.from_dict(without, small(epochs=1)), folder, device="cpu"))
-        assert not folder.relations.exists()
         later = ("attention", "depths", "relation_hidden", "treebank_dim")
         lines = folder.config.read_text().replace("format = 2", "format = 1").splitlines()
         folder.config.write_text("\n".join(line for line in lines if not line.startswith(later)))
         vocabulary = json.loads(folder.vocabulary.read_text())
         del vocabulary["treebanks"]
         folder.vocabulary.write_text(json.dumps(vocabulary))
-        if runtime == "torch":
-            folder.onnx.unlink()
         config, _ = folder.read_settings()
         assert not config.network.depths
         assert config.network.relation_hidden == 0
-        assert len(biplanar.load(tmp_path)([["The", "cat", "sleeps"]])[0].tree.roots) == 1
+        assert len(biplanar.load(tmp_path, runtime=runtime)([["The", "cat", "sleeps"]])[0].tree.roots) == 1
 
     @pytest.mark.parametrize(
-        "name", ["config.toml", "vocab.json", "model.onnx", "model.safetensors", "tokenizer.udpipe"]
+        "name",
+        ["config.toml", "vocab.json", "int8/words.onnx", "onnx/forms.onnx", "model.safetensors", "tokenizer.udpipe"],
     )
     def test_a_truncated_file_is_named(self, folder, tmp_path, name):
-        for path in folder.path.iterdir():
-            (tmp_path / path.name).write_bytes(path.read_bytes())
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
         (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:200])
-        if name == "model.safetensors":
-            (tmp_path / "model.onnx").unlink()
+        runtime = {"onnx/forms.onnx": "onnx", "model.safetensors": "torch"}.get(name)
         with pytest.raises(BiplanarError, match=name.replace(".", r"\.")):
-            biplanar.load(tmp_path)("Hello there.")
+            biplanar.load(tmp_path, runtime=runtime)("Hello there.")
 
 
 class TestOtherWays:
@@ -329,9 +342,8 @@ class TestOtherWays:
         assert weights(folder)["treebank_embedding.weight"].shape == (3, 4)
         assert folder.read_settings()[1].treebanks == 3
         words = [["The", "cat", "sleeps", "."]]
-        onnx = biplanar.load(folder.path)(words)
-        folder.onnx.unlink()
-        assert biplanar.load(folder.path)(words).to_conllu() == onnx.to_conllu()
+        in_onnx, in_torch = (biplanar.load(folder.path, runtime=runtime)(words) for runtime in ("onnx", "torch"))
+        assert in_onnx.to_conllu() == in_torch.to_conllu()
 
     def test_attention_from_start_to_end(self, tmp_path):
         folder = ModelFolder(tmp_path)
@@ -339,12 +351,70 @@ class TestOtherWays:
         records = list(train_model(DATA, config, folder, device="cpu"))
         assert records[-1].las > 95
         gold = list(biplanar.read_conllu(TINY_TREEBANK))
-        onnx = [sentence.raw for sentence in biplanar.load(folder.path).pipe(gold)]
-        folder.onnx.unlink()
-        assert [sentence.raw for sentence in biplanar.load(folder.path).pipe(gold)] == onnx
+        found = [[one.raw for one in biplanar.load(tmp_path, runtime=runtime).pipe(gold)] for runtime in RUNTIMES]
+        assert found[0] == found[1] == found[2]
 
     def test_all_auxiliary_losses_and_early_stopping(self, tmp_path):
         config = small(epochs=30, evaluations=30, patience=2, learning_rate=1e-12)
         config = Config.from_dict({"auxiliary": {"upos": 1.0, "feats": 1.0}}, config)
         records = list(train_model(DATA, config, ModelFolder(tmp_path), device="cpu"))
         assert len(records) == 3  # nothing is learned at this rate: the first is the best, and two more are enough
+
+
+class TestDistillation:
+    """A model learns from another what the treebank does not tell it."""
+
+    @pytest.fixture(scope="class")
+    def half(self, tmp_path_factory):
+        """The first half of the treebank, and the words of all of it."""
+        path = tmp_path_factory.mktemp("half")
+        sentences = list(biplanar.read_conllu(TINY_TREEBANK))
+        (path / "half.conllu").write_text("".join(one.raw for one in sentences[: len(sentences) // 2]))
+        words = (biplanar.Sentence.from_words(one.forms).raw for one in sentences)
+        (path / "words.conllu").write_text("".join(words))
+        (path / "words.txt").write_text("".join(" ".join(one.forms) + "\n\n" for one in sentences))
+        return path
+
+    def test_it_learns_trees_that_only_the_teacher_knows(self, folder, half, tmp_path):
+        last = {}
+        for name, more in (
+            ("alone", {}),
+            ("taught", {"teachers": [str(folder.path)], "raw": [str(half / "words.conllu")]}),
+        ):
+            data = Data([str(half / "half.conllu")], TINY_TREEBANK, **more)
+            student = ModelFolder(tmp_path / name)
+            last[name] = [*train_model(data, small(epochs=60, evaluations=2), student, device="cpu")][-1].las
+        assert last["taught"] > 95
+        assert last["alone"] < 75
+        card = (tmp_path / "taught" / "README.md").read_text()
+        assert "| taught by | tiny |\n| on the text of | words.conllu |" in card
+
+    def test_probabilities_alone_are_enough(self, folder, tmp_path):
+        data = Data([TINY_TREEBANK], TINY_TREEBANK, teachers=[str(folder.path)] * 2)
+        student = ModelFolder(tmp_path / "student")
+        config = Config.from_dict(
+            {"auxiliary": {"arcs": 0.0, "relations": 0.0}}, small(epochs=100, evaluations=1, taught=1.0)
+        )
+        assert [*train_model(data, config, student, device="cpu")][-1].las > 95
+
+    def test_raw_text_is_cut_into_words_by_the_teacher(self, folder, half, tmp_path):
+        data = Data([TINY_TREEBANK], TINY_TREEBANK, teachers=[str(folder.path)], raw=[str(half / "words.txt")])
+        student = ModelFolder(tmp_path / "student")
+        list(train_model(data, small(epochs=1), student, device="cpu"))
+        assert student.card.exists()
+
+    def test_raw_text_without_a_teacher(self, tmp_path):
+        data = Data([TINY_TREEBANK], TINY_TREEBANK, raw=[TINY_TREEBANK])
+        with pytest.raises(BiplanarError, match="raw text needs teachers"):
+            list(train_model(data, small(epochs=1), ModelFolder(tmp_path / "x"), device="cpu"))
+        assert not (tmp_path / "x").exists()
+
+    def test_a_teacher_of_another_encoding(self, folder, tmp_path):
+        data = Data([TINY_TREEBANK], TINY_TREEBANK, teachers=[str(folder.path)])
+        config = Config.from_dict({"encoding": "relative"}, small(epochs=1))
+        with pytest.raises(BiplanarError, match="expected teachers that predict relative's labels"):
+            list(train_model(data, config, ModelFolder(tmp_path / "x"), device="cpu"))
+
+    def test_a_share_above_all(self):
+        with pytest.raises(ConfigError, match=r"training\.taught: expected 1 or less, found 1\.5"):
+            small(taught=1.5)

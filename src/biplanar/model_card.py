@@ -16,7 +16,7 @@ CARD = """\
 | | |
 |---|---|
 | trained on | {data} |
-| licence of the data, and so of this model | {licence} |
+{taught}| licence of the data, and so of this model | {licence} |
 | encoding | {encoding} |
 | seed | {seed} |
 | made with | Biplanar {version} |
@@ -41,10 +41,15 @@ def write_card(
     config: Config,
     seed: int,
     scores: Mapping[str, Mapping[str, Mapping[str, float]]],
+    teachers: Sequence[str] = (),
+    raw: Sequence[str] = (),
 ) -> None:
-    """Write the card of a trained model."""
+    """Write the card of a trained model, and say whom it learned from."""
+    taught = f"| taught by | {_names(teachers)} |\n" if teachers else ""
+    taught += f"| on the text of | {_names(raw)} |\n" if raw else ""
     text = CARD.format(
-        data=", ".join(Path(path).name for path in train),
+        data=_names(train),
+        taught=taught,
         licence=licence,
         encoding=config.encoding,
         seed=seed,
@@ -54,6 +59,10 @@ def write_card(
     )
     with writing(folder.card) as stream:
         stream.write(text)
+
+
+def _names(paths: Sequence[str]) -> str:
+    return ", ".join(Path(path).name for path in paths)
 
 
 def _table(scores: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:

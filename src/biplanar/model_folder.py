@@ -45,13 +45,13 @@ class ModelFolder:
 
     @property
     def onnx(self) -> Path:
-        """The network for ONNX Runtime."""
-        return self.path / "model.onnx"
+        """The network for ONNX Runtime, in floats: a folder."""
+        return self.path / "onnx"
 
     @property
-    def relations(self) -> Path:
-        """The part of the network that names relations once heads are found, for ONNX Runtime; not all have it."""
-        return self.path / "relations.onnx"
+    def int8(self) -> Path:
+        """The network for ONNX Runtime, in bytes: a folder."""
+        return self.path / "int8"
 
     @property
     def segmenter(self) -> Path:

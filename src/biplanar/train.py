@@ -16,35 +16,51 @@ from biplanar.parser import Parser, load, raw_text
 from biplanar.segmentation import train_segmenter
 from biplanar.tagger.checkpoint import load_checkpoint, load_weights, save_checkpoint, save_weights
 from biplanar.tagger.config import Config
+from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.export import export_onnx
 from biplanar.tagger.predict import DEFAULT_DECODER
 from biplanar.tagger.training import Record, Trainer, choose_device
 from biplanar.tagger.vectors import read_vectors
-from biplanar.text import writing
+from biplanar.text import read_lines, writing
 
 METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "Words", "Sentences")
 
 
 @dataclass(frozen=True)
 class Data:
-    """The files of a treebank, and its licence for the model's card."""
+    """The files of a treebank, its licence for the model's card, models to learn from, and text for them to parse."""
 
     train: Sequence[str]
     dev: str
     test: str | None = None
     licence: str = "not stated"
+    teachers: Sequence[str] = ()  # folders
+    raw: Sequence[str] = ()  # text, or CoNLL-U whose words are taken
 
 
 def train_model(
     data: Data, config: Config, folder: ModelFolder, *, seed: int = 1, device: str = "auto", resume: bool = False
 ) -> Iterator[Record]:
     """Train, yielding a record for each look at the dev file; when the records end, the model folder is complete."""
+    if data.raw and not data.teachers:
+        raise BiplanarError("raw text needs teachers to parse it: name them with --distill")
     files = [list(read_conllu(path)) for path in data.train]
     train, treebanks = [sentence for file in files for sentence in file], _numbers(map(len, files))
     dev = list(read_conllu(data.dev))
     config, vectors = _with_vectors(config)
     where = choose_device(device)
-    trainer = Trainer(config, train, dev, seed=seed, device=where, vectors=vectors, treebanks=treebanks)
+    teachers = [load(path, device=where.type) for path in data.teachers]
+    more = list(_parse_raw(teachers, data.raw))
+    trainer = Trainer(
+        config,
+        train + more,
+        dev,
+        seed=seed,
+        device=where,
+        vectors=vectors,
+        treebanks=treebanks + [0] * len(more),
+        teachers=[Member(teacher.scorer, teacher.vocabulary.tasks) for teacher in teachers],
+    )
     _prepare(folder, trainer, resume)
     for record in trainer.run():
         if record.best:
@@ -53,6 +69,20 @@ def train_model(
         save_checkpoint(trainer, folder.checkpoint)
         yield record
     _finish(folder, trainer, train, dev, data)
+
+
+def _parse_raw(teachers: Sequence[Parser], files: Iterable[str]) -> Iterator[Sentence]:
+    """The sentences of some files, as the teachers together parse them."""
+    for file in files:
+        first = teachers[0]
+        if ".conllu" in file:
+            sentences: Iterable[Sentence] = read_conllu(file)
+        else:
+            sentences = first.segmenter.stream(line + "\n" for _, line in read_lines(file))
+        members = [Member(teacher.scorer, teacher.vocabulary.tasks) for teacher in teachers]
+        together = Ensemble(members, first.vocabulary.tasks)
+        parser = Parser(together, first.encoding, first.vocabulary, first.folder, batch_words=first.batch_words)
+        yield from parser.pipe(sentences)
 
 
 def _numbers(sizes: Iterable[int]) -> list[int]:
@@ -108,6 +138,7 @@ def read_log(folder: ModelFolder) -> list[dict[str, Any]]:
 def _finish(folder: ModelFolder, trainer: Trainer, train: list[Sentence], dev: list[Sentence], data: Data) -> None:
     load_weights(trainer.network, folder.weights)
     export_onnx(trainer.network, folder.onnx)
+    export_onnx(trainer.network, folder.int8, int8=True)
     if epochs := trainer.config.training.segmenter_epochs:
         train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=trainer.encoding.needs_upos)
     _draw_curves(folder)
@@ -115,7 +146,7 @@ def _finish(folder: ModelFolder, trainer: Trainer, train: list[Sentence], dev: l
     scores = {"dev": score(parser, dev)}
     if data.test:
         scores["test"] = score(parser, list(read_conllu(data.test)))
-    write_card(folder, data.train, data.licence, trainer.config, trainer.seed, scores)
+    write_card(folder, data.train, data.licence, trainer.config, trainer.seed, scores, data.teachers, data.raw)
     folder.checkpoint.unlink(missing_ok=True)
 
 

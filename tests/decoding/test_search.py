@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from biplanar.decoding.search import Beam, LabelScores, Outcome, Search, depth_tasks, describe_labels
+from biplanar.decoding.scores import depth_tasks
+from biplanar.decoding.search import WIDEST, Beam, Outcome, Search, describe_labels
 from biplanar.encodings import get_encoding
 from biplanar.errors import BiplanarError
 from biplanar.forest import Column, offsets_of
@@ -18,6 +19,7 @@ from biplanar.tree import Tree
 
 EXACT = Beam(states=10**4, margin=math.inf, rarest=0.0, edges=10**9, nodes=10**7)
 DEPRELS = ("root", "dep")
+ROOTS = np.array([True, False])
 
 # Small label sets with the paper's order of brackets, with closers first, and with two planes.
 LABEL_SETS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -114,28 +116,33 @@ CASES = [
 ]
 
 
+def searching(planes: tuple[tuple[str, ...], ...], beam: Beam | None = None, **more: float) -> Search:
+    return Search.over({f"plane{number}": names for number, names in enumerate(planes, 1)}, beam, **more)
+
+
 def prepared(
     name: str, words: int, depths: bool, seed: int, spread: float = 1.0
-) -> tuple[list[Sequence], LabelScores, Search]:
+) -> tuple[list[Sequence], dict, Search]:
     planes = LABEL_SETS[name]
     scores = random_scores(np.random.default_rng(seed), words, planes, depths=depths)
     scores = {task: np.float32(spread) * table for task, table in scores.items()}
     everything = sorted(enumerate_all(scores, planes), key=lambda one: -one.score)
-    tasks = [f"plane{number}" for number in range(1, len(planes) + 1)]
-    boiled = LabelScores.of(scores, tasks, np.array([True, False]), mass=2.0, depth_weight=1.0)  # all labels
-    return everything, boiled, Search.over(planes, EXACT)
+    return everything, scores, searching(planes, EXACT, mass=2.0, depth_weight=1.0)  # all labels
 
 
 @pytest.mark.parametrize(("name", "words", "depths"), CASES)
 def test_the_best_sequence_is_found(name: str, words: int, depths: bool) -> None:
     for seed in range(8 if words < 5 else 3):
         everything, scores, search = prepared(name, words, depths, seed)
-        columns, outcome = search.best_labels(scores, offsets_of([words]))
+        found = search.best(scores, ROOTS, offsets_of([words]))
         if not everything:
-            assert outcome.lost == 1
+            assert found.outcome.lost == 1
+            assert found.lost.tolist() == [0]
             continue
+        columns = found.labels[: len(LABEL_SETS[name])]
         assert tuple(zip(*(column.tolist() for column in columns), strict=True)) == everything[0].labels
-        assert outcome.lost == outcome.acyclic == 0
+        assert tuple(found.heads.tolist()) == everything[0].heads
+        assert found.outcome.lost == found.outcome.acyclic == len(found.lost) == 0
 
 
 @pytest.mark.parametrize(("name", "words", "depths"), CASES)
@@ -145,7 +152,7 @@ def test_the_best_trees_are_found(name: str, words: int, depths: bool) -> None:
     best: dict[tuple[int, ...], float] = {}
     for one in everything:
         best.setdefault(one.heads, one.score)
-    found = search.best_trees(scores, offsets_of([words]), 0, 6)
+    found = search.best_trees(search.boiled(scores, ROOTS), offsets_of([words]), 0, 6)
     assert [tuple(heads.tolist()) for heads, _ in found] == list(best)[:6]
     assert [score for _, score in found] == pytest.approx(list(best.values())[:6], abs=1e-3)
 
@@ -157,7 +164,7 @@ def test_drawn_trees_have_the_probabilities_of_enumeration(name: str, words: int
     expected, draws = np.zeros((words, words + 1)), 20_000
     for one, weight in zip(everything, weights / weights.sum(), strict=True):
         expected[np.arange(words), one.heads] += weight
-    trees = search.draw_trees(scores, offsets_of([words]), 0, draws)
+    trees = search.draw_trees(search.boiled(scores, ROOTS), offsets_of([words]), 0, draws)
     assert len(trees) == draws
     found = np.stack([(trees == head).mean(axis=0) for head in range(words + 1)], axis=1)
     assert np.abs(found - expected).max() < 5 * 0.5 / math.sqrt(draws)
@@ -165,8 +172,8 @@ def test_drawn_trees_have_the_probabilities_of_enumeration(name: str, words: int
 
 def test_draws_depend_on_the_seed_only() -> None:
     _, scores, search = prepared("one plane", 5, False, 5, spread=0.3)
-    offsets = offsets_of([5])
-    one, again, other = (search.draw_trees(scores, offsets, 0, 50, seed) for seed in (1, 1, 2))
+    boiled, offsets = search.boiled(scores, ROOTS), offsets_of([5])
+    one, again, other = (search.draw_trees(boiled, offsets, 0, 50, seed) for seed in (1, 1, 2))
     assert (one == again).all()
     assert (one != other).any()
 
@@ -185,19 +192,17 @@ def near_certain(labels: list[tuple[str, ...]], names: tuple[tuple[str, ...], ..
 def test_a_tree_is_returned_at_once_and_nothing_is_searched() -> None:
     names = LABEL_SETS["one plane"]
     scores = near_certain([("_",), ("<\\",), ("/>",)], names, ["dep", "root", "dep"])
-    boiled = LabelScores.of(scores, ["plane1"], np.array([True, False]))
-    columns, outcome = Search.over(names).best_labels(boiled, offsets_of([3]))
-    assert outcome == Outcome(argmax=1)
-    assert [names[0][label] for label in columns[0]] == ["_", "<\\", "/>"]
+    found = searching(names).best(scores, ROOTS, offsets_of([3]))
+    assert found.outcome == Outcome(argmax=1)
+    assert [names[0][label] for label in found.labels[0]] == ["_", "<\\", "/>"]
+    assert found.heads.tolist() == [2, 0, 2]
 
 
 def test_a_tree_whose_relations_disagree_is_searched() -> None:
     """Two words want to be the root: the labels stay, as no others are likelier."""
     names = LABEL_SETS["one plane"]
     scores = near_certain([("_",), ("<\\",), ("/>",)], names, ["root", "root", "dep"])
-    boiled = LabelScores.of(scores, ["plane1"], np.array([True, False]))
-    _, outcome = Search.over(names).best_labels(boiled, offsets_of([3]))
-    assert outcome == Outcome(best=1)
+    assert searching(names).best(scores, ROOTS, offsets_of([3])).outcome == Outcome(best=1)
 
 
 CYCLE = [("_",), ("<\\",), ("_",), ("</\\>",), ("/>",)]  # words 3 and 4 are each other's heads
@@ -207,11 +212,11 @@ CYCLE = [("_",), ("<\\",), ("_",), ("</\\>",), ("/>",)]  # words 3 and 4 are eac
 def test_cycles_are_not_cut_but_avoided(nodes: int) -> None:
     names = LABEL_SETS["one plane"]
     scores = near_certain(CYCLE, names, ["dep", "root", "dep", "dep", "dep"])
-    boiled = LabelScores.of(scores, ["plane1"], np.array([True, False]))
-    columns, outcome = Search.over(names, Beam(nodes=nodes)).best_labels(boiled, offsets_of([5]))
-    assert outcome.acyclic if nodes == 10 else outcome.next_best
-    heads = get_encoding("1p-brackets").decode([Column(columns[0], names[0])], offsets_of([5]))
+    found = searching(names, Beam(nodes=nodes)).best(scores, ROOTS, offsets_of([5]))
+    assert found.outcome.acyclic if nodes == 10 else found.outcome.next_best
+    heads = get_encoding("1p-brackets").decode([Column(found.labels[0], names[0])], offsets_of([5]))
     heads = [max(head, 0) for head in heads.tolist()]
+    assert heads == found.heads.tolist()
     assert heads.count(0) == 1
     Tree(tuple(heads), tuple("root" if head == 0 else "dep" for head in heads))
 
@@ -220,12 +225,11 @@ def test_cycles_are_not_cut_but_avoided(nodes: int) -> None:
 def test_wherever_there_is_a_tree_there_is_no_cycle(name: str) -> None:
     """Noise for scores, so that nearly every path has a cycle."""
     planes, words, sentences = LABEL_SETS[name], 15, 60
-    tasks, offsets = ["plane1", "plane2"][: len(planes)], offsets_of([words] * sentences)
     scores = random_scores(np.random.default_rng(9), words * sentences, planes, depths=False)
-    boiled = LabelScores.of(scores, tasks, np.array([True, False]), mass=2.0)
-    columns, outcome = Search.over(planes, Beam(nodes=2000)).best_labels(boiled, offsets)
+    result = searching(planes, Beam(nodes=2000), mass=2.0).best(scores, ROOTS, offsets_of([words] * sentences))
+    outcome = result.outcome
     assert outcome.acyclic > 0 or name == "closers first"  # whose labels make no cycles
-    chosen = np.stack(columns, axis=1).reshape(sentences, words, len(planes))
+    chosen = result.labels[: len(planes)].T.reshape(sentences, words, len(planes))
     good = 0
     for sentence in chosen.tolist():
         found = follow(tuple(tuple(planes[p][label] for p, label in enumerate(pair)) for pair in sentence))
@@ -238,10 +242,10 @@ def test_a_narrow_beam_is_widened_before_the_search_gives_up() -> None:
     rng = np.random.default_rng(4)
     planes, words, sentences = LABEL_SETS["two planes"], 12, 60
     scores = random_scores(rng, words * sentences, planes, depths=False)
-    boiled = LabelScores.of(scores, ["plane1", "plane2"], np.array([True, False]))
     offsets = offsets_of([words] * sentences)
-    narrow = Search.over(planes, Beam(states=2, wider=50)).best_labels(boiled, offsets)[1]
-    only_narrow = Search.over(planes, Beam(states=2, wider=1)).best_labels(boiled, offsets)[1]
+    narrow, only_narrow = (
+        searching(planes, Beam(states=2, wider=wider)).best(scores, ROOTS, offsets).outcome for wider in (50, 1)
+    )
     assert narrow.sentences == only_narrow.sentences == sentences
     assert narrow.widened > 0
     assert narrow.lost < only_narrow.lost
@@ -251,18 +255,17 @@ def test_no_label_that_fits() -> None:
     """Words that all open and never close: the labels stay as they are, for greedy decoding."""
     names = (("/", "<"),)
     scores = {"plane1": np.zeros((3, 2), np.float32), "deprel": np.zeros((3, 2), np.float32)}
-    boiled = LabelScores.of(scores, ["plane1"], np.array([True, False]))
-    columns, outcome = Search.over(names).best_labels(boiled, offsets_of([3]))
-    assert outcome == Outcome(lost=1, widened=1)
-    assert columns[0].tolist() == [0, 0, 0]
+    found = searching(names).best(scores, ROOTS, offsets_of([3]))
+    assert found.outcome == Outcome(lost=1, widened=1)
+    assert found.labels[0].tolist() == [0, 0, 0]
+    assert found.lost.tolist() == [0]
 
 
 def test_sentences_of_no_words_and_no_sentences() -> None:
     names = LABEL_SETS["two planes"]
     scores = random_scores(np.random.default_rng(0), 0, names, depths=True)
-    boiled = LabelScores.of(scores, ["plane1", "plane2"], np.array([True, False]))
-    assert Search.over(names).best_labels(boiled, offsets_of([0]))[1].sentences == 1
-    assert Search.over(names).best_labels(boiled, offsets_of([]))[1].sentences == 0
+    assert searching(names).best(scores, ROOTS, offsets_of([0])).outcome.sentences == 1
+    assert searching(names).best(scores, ROOTS, offsets_of([])).outcome.sentences == 0
 
 
 def test_what_labels_need_depends_on_the_order_of_their_brackets() -> None:
@@ -276,3 +279,31 @@ def test_what_labels_need_depends_on_the_order_of_their_brackets() -> None:
 def test_beams_that_cannot_work_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(BiplanarError, match="expected a beam of 1 to 100000 states"):
         Beam(**wrong)
+
+
+@pytest.mark.parametrize("depths", [False, True])
+@pytest.mark.parametrize("name", ["one plane", "two planes", "two planes, ordered"])
+def test_the_quick_search_finds_what_the_whole_lattice_holds(name: str, depths: bool) -> None:
+    """Sentences too long to enumerate, from nearly sure scores to noise."""
+    planes, words, sentences = LABEL_SETS[name], 9, 12
+    search = searching(planes, Beam(states=5000, margin=math.inf, rarest=0.0), mass=2.0)
+    offsets = offsets_of([words] * sentences)
+    for spread in (0.2, 1.0, 4.0):
+        scores = random_scores(np.random.default_rng(17), words * sentences, planes, depths=depths)
+        scores = {task: np.float32(spread) * table for task, table in scores.items()}
+        found, boiled = search.best(scores, ROOTS, offsets), search.boiled(scores, ROOTS)
+        for sentence in range(sentences):
+            best = search.best_trees(boiled, offsets, sentence, 1)
+            if best:
+                assert found.heads[offsets[sentence] : offsets[sentence + 1]].tolist() == best[0][0].tolist()
+            else:
+                assert sentence in found.lost
+
+
+def test_the_widest_beam_takes_no_more_room_than_its_edges() -> None:
+    planes, offsets = LABEL_SETS["two planes"], offsets_of([12] * 5)
+    scores = random_scores(np.random.default_rng(4), 60, planes, depths=True)
+    widest, wide = (
+        searching(planes, Beam(states=states, rarest=0.0)).best(scores, ROOTS, offsets) for states in (WIDEST, 2000)
+    )
+    assert widest.heads.tolist() == wide.heads.tolist()

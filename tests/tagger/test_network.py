@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 
 from biplanar.tagger.config import Auxiliary, Network
-from biplanar.tagger.features import Corpus, Vocabulary
+from biplanar.tagger.device import TorchTagger
+from biplanar.tagger.features import Corpus, Spellings, Vocabulary
 from biplanar.tagger.network import (
     ATTENTION,
     CONTEXT,
@@ -17,7 +20,7 @@ from biplanar.tagger.network import (
     Relations,
     Tagger,
     TensorBatch,
-    TorchTagger,
+    TensorSpellings,
 )
 
 SENTENCES = [
@@ -37,6 +40,7 @@ SWITCHES = {
     "relations": {"relation_hidden": 7},
     "attention": {"relation_hidden": 0, "attention": True},
     "treebanks": {"relation_hidden": 0, "treebank_dim": 3},
+    "small forms": {"relation_hidden": 0, "form_dim": 5},
     "all": {"relation_hidden": 7, "attention": True, "treebank_dim": 3},
 }
 every_switch = pytest.mark.parametrize("switches", SWITCHES.values(), ids=SWITCHES)
@@ -53,15 +57,26 @@ def network_of(switches: dict[str, object]) -> Tagger:
     return network.eval()
 
 
-def batch_of(sentences: list[list[str]], treebanks: list[int] | None = None) -> TensorBatch:
-    numbers = None if treebanks is None else np.array(treebanks)
-    return TensorBatch.of(Corpus.of(sentences, VOCABULARY, numbers).batch(range(len(sentences))), CPU)
+def batch_of(sentences: list[list[str]], treebanks: list[int] | None = None) -> tuple[TensorSpellings, TensorBatch]:
+    corpus = Corpus.of(sentences, None if treebanks is None else np.array(treebanks))
+    batch = TensorBatch.of(corpus.batch(range(len(sentences))), CPU)
+    return TensorSpellings.of(Spellings.of(corpus.forms, VOCABULARY), CPU), batch
+
+
+def scores_of(network: Tagger, *what: list[Any]) -> dict[str, torch.Tensor]:
+    spellings, batch = batch_of(*what)
+    return network(network.represent(spellings), batch)
+
+
+def encoded(network: Tagger, sentences: list[list[str]]) -> tuple[torch.Tensor, TensorBatch]:
+    spellings, batch = batch_of(sentences)
+    return network.encode(network.represent(spellings), batch), batch
 
 
 class TestTagger:
     @every_switch
     def test_shapes(self, switches):
-        scores = network_of(switches)(batch_of(SENTENCES))
+        scores = scores_of(network_of(switches), SENTENCES)
         wanted = {task: (13, size) for task, size in LABELS.items()}
         if switches["relation_hidden"]:
             wanted |= {"relation.dependent": (13, 7), "relation.head": (13, 7)}
@@ -70,8 +85,8 @@ class TestTagger:
     @every_switch
     def test_neighbours_and_padding_change_nothing(self, switches):
         network = network_of(switches)
-        together = network(batch_of(SENTENCES))
-        alone = [network(batch_of([sentence])) for sentence in SENTENCES]
+        together = scores_of(network, SENTENCES)
+        alone = [scores_of(network, [sentence]) for sentence in SENTENCES]
         for task, table in together.items():
             torch.testing.assert_close(table, torch.cat([one[task] for one in alone]))
 
@@ -84,11 +99,11 @@ class TestTagger:
 
     def test_only_the_second_treebank_changes_with_its_vector(self):
         network = network_of(SWITCHES["treebanks"])
-        before = network(batch_of(SENTENCES, [0, 1, 0]))
-        plain = network(batch_of(SENTENCES))
+        before = scores_of(network, SENTENCES, [0, 1, 0])
+        plain = scores_of(network, SENTENCES)
         with torch.no_grad():
             network.treebank_embedding.weight[1] += 1
-        after = network(batch_of(SENTENCES, [0, 1, 0]))
+        after = scores_of(network, SENTENCES, [0, 1, 0])
         for task in LABELS:
             same = (before[task] == after[task]).all(dim=1).tolist()
             assert same == [True] * 9 + [False] + [True] * 3
@@ -96,9 +111,9 @@ class TestTagger:
 
     def test_the_tagger_scores_by_the_first_treebank(self):
         network = network_of(SWITCHES["treebanks"])
-        corpus = Corpus.of(SENTENCES, VOCABULARY)
-        found = TorchTagger(network, CPU).score(corpus.batch([0, 1, 2]))
-        expected = network(batch_of(SENTENCES, [0, 0, 0]))
+        tagger, corpus = TorchTagger(network, VOCABULARY, CPU), Corpus.of(SENTENCES)
+        found = tagger.score(tagger.represent(corpus.forms), corpus.batch([0, 1, 2]))
+        expected = scores_of(network, SENTENCES, [0, 0, 0])
         for task in LABELS:
             np.testing.assert_array_equal(found[task], expected[task].detach().numpy())
 
@@ -110,7 +125,7 @@ class TestAttention:
 
     def test_the_tagger_does_not_teach_the_arcs(self):
         network = network_of(SWITCHES["attention"]).train()
-        scores = network(batch_of(SENTENCES))
+        scores = scores_of(network, SENTENCES)
         sum(table.square().sum() for table in scores.values()).backward()
         assert [name for name, parameter in network.named_parameters() if parameter.grad is None] == [
             f"arcs.{name}" for name, _ in network.arcs.named_parameters()
@@ -121,8 +136,8 @@ class TestAttention:
 
     def test_the_arc_loss_does(self):
         network = network_of(SWITCHES["attention"]).train()
-        batch = batch_of(SENTENCES)
-        network.arcs(network.encode(batch), batch.mask)[batch.mask].square().sum().backward()
+        hidden, batch = encoded(network, SENTENCES)
+        network.arcs(hidden, batch.mask)[batch.mask].square().sum().backward()
         assert all(parameter.grad.any() for parameter in network.arcs.parameters())
 
     def test_by_hand(self):
@@ -184,10 +199,10 @@ class TestRelations:
 
     def test_the_tables_are_enough(self):
         network = network_of(SWITCHES["all"])
-        tagger, corpus = TorchTagger(network, CPU), Corpus.of(SENTENCES, VOCABULARY)
-        scores = tagger.score(corpus.batch([0, 1, 2]))
+        tagger, corpus = TorchTagger(network, VOCABULARY, CPU), Corpus.of(SENTENCES)
+        scores = tagger.score(tagger.represent(corpus.forms), corpus.batch([0, 1, 2]))
         governors = np.array([2, 4, 4, 0, 7, 7, 4, 4, 4, 0, 12, 0, 12])
         found = tagger.relate(scores["relation.dependent"], scores["relation.head"], governors)
-        batch = batch_of(SENTENCES)
-        expected = network.relations(batch.only_words(network.encode(batch)), torch.from_numpy(governors))
+        hidden, batch = encoded(network, SENTENCES)
+        expected = network.relations(batch.only_words(hidden), torch.from_numpy(governors))
         np.testing.assert_allclose(found, expected.detach().numpy(), atol=1e-5)

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def train(
-    config: Annotated[str | None, typer.Argument(help="accurate, large, attention, paper, or a TOML file.")] = None,
+    config: Annotated[
+        str | None, typer.Argument(help="accurate, large, fast, attention, paper, or a TOML file.")
+    ] = None,
     train: Annotated[
         list[str] | None, typer.Option("--train", help="Parsed CoNLL-U; may be given several times.")
     ] = None,
@@ -24,6 +26,12 @@ def train(
     device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")] = "auto",
     licence: Annotated[str, typer.Option(help="The treebank's licence, for the model's card.")] = "not stated",
     encoding: Annotated[str | None, typer.Option("--encoding", "-e", help="2p-full, 2p-greedy, rel-pos, ...")] = None,
+    distill: Annotated[
+        str | None, typer.Option(help="Learn from these models, too: their folders, with commas between.")
+    ] = None,
+    raw: Annotated[
+        list[str] | None, typer.Option("--raw", help="Text, or CoNLL-U without trees, for the teachers to parse.")
+    ] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="section.key=value", hidden=True)] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was cut off.")] = False,
 ) -> None:
@@ -42,7 +50,8 @@ def train(
     from biplanar.tagger.config import read_config
 
     chosen = read_config(config, _overrides(settings or []) | ({"encoding": encoding} if encoding else {}))
-    data = Data(train, dev, test, licence)
+    teachers = [folder for folder in (distill or "").split(",") if folder]
+    data = Data(train, dev, test, licence, teachers, raw or [])
     folder = ModelFolder(Path(output))
     _show(train_model(data, chosen, folder, seed=seed, device=device, resume=resume))
     typer.echo(f"biplanar: the model is in {output}; its card is {folder.card}", err=True)

@@ -35,8 +35,12 @@ FEWEST = 8
 # How many words of histories are gone through, at most, to build a lattice without cycles.
 STEPS_WITHOUT_CYCLES = 16_000_000
 
-# How a sentence was decided: the argmax was a tree; the best path was; the best path had a cycle; no path was found.
-ARGMAX, BEST, CYCLIC, LOST = range(4)
+# How a sentence was decided: the best path was a tree; it had a cycle; it is far below the best labels of all, and was
+# not looked for; no path was found.
+BEST, CYCLIC, FAR, LOST = range(4)
+
+# How much less likely than the best labels of all a path is that is looked for, before a whole lattice is built.
+SHORTFALLS = (2.0, 5.0, 12.0, 30.0)
 
 
 class Labels(NamedTuple):
@@ -56,6 +60,15 @@ class Candidates(NamedTuple):
     starts: Int64s  # (2, words + 1)
     ids: Int32s
     logs: NDArray[np.float32]
+
+
+class Tops(NamedTuple):
+    """The best of each word's labels, relations and depths, if each is looked at alone."""
+
+    planes: NDArray[np.int32]  # (2, words), labels of each plane
+    leanings: NDArray[np.int8]  # 1: the root's relation is likelier than any other, -1: less likely, 0: as likely
+    depths: NDArray[np.int32]  # (stacks, words); no stacks: not known
+    deepest: int  # the depth that stands for all that are deeper
 
 
 class Costs(NamedTuple):
@@ -109,65 +122,19 @@ class Lattice(NamedTuple):
     score: Floats
 
 
-@njit(cache=True)
-def likeliest(scores: NDArray[np.float32], mass: float, most: int) -> tuple[Int64s, Int32s, NDArray[np.float32]]:
-    """Each word's likeliest labels, best first, up to a share of the probability: starts, labels, log-probabilities.
-
-    At least one label a word. Labels too unlikely to matter are not even exponentiated.
-    """
-    words, labels = scores.shape
-    starts = np.zeros(words + 1, dtype=np.int64)
-    ids = np.empty(words * 4 + most, dtype=np.int32)
-    logs = np.empty(len(ids), dtype=np.float32)
-    order = np.empty(labels, dtype=np.int32)
-    count = 0
-    for word in range(words):
-        row = scores[word]
-        top = row[0]
-        for label in range(labels):
-            top = max(top, row[label])
-        near, total = 0, 0.0
-        for label in range(labels):
-            if row[label] > top - 16:
-                total += np.exp(row[label] - top)
-                order[near] = label
-                near += 1
-        shift = top + np.log(total)
-        if count + most > len(ids):
-            ids = np.concatenate((ids, np.empty(len(ids) + most, dtype=np.int32)))
-            logs = np.concatenate((logs, np.empty(len(logs) + most, dtype=np.float32)))
-        seen, taken = 0.0, 0
-        while taken < min(near, most) and seen < mass:
-            best = taken
-            for at in range(taken + 1, near):
-                if row[order[at]] > row[order[best]]:
-                    best = at
-            label = order[best]
-            # the others keep their order, so that the first of equal labels comes first
-            for at in range(best, taken, -1):
-                order[at] = order[at - 1]
-            order[taken] = label
-            ids[count] = label
-            logs[count] = row[label] - shift
-            seen += np.exp(row[label] - shift)
-            count += 1
-            taken += 1
-        starts[word + 1] = count
-    return starts, ids[:count].copy(), logs[:count].copy()
-
-
-@njit(cache=True)
-def make_pairs(start: int, words: int, candidates: Candidates, labels: Labels, least: float) -> Pairs:
-    """All pairs of one label of each plane that each word may take."""
+@njit(cache=True, nogil=True)
+def make_pairs(offsets: Int64s, candidates: Candidates, labels: Labels, least: float) -> Pairs:
+    """All pairs of one label of each plane that each word of some sentences may take."""
     total = 0
-    for at in range(start, start + words):
+    for at in range(offsets[0], offsets[-1]):
         ones = candidates.starts[0, at + 1] - candidates.starts[0, at]
         total += ones * (candidates.starts[1, at + 1] - candidates.starts[1, at])
-    starts, chosen = np.zeros(words + 1, dtype=np.int64), np.empty((total, 2), dtype=np.int32)
+    starts, chosen = np.zeros(offsets[-1] - offsets[0] + 1, dtype=np.int64), np.empty((total, 2), dtype=np.int32)
     scores, count = np.empty(total, dtype=np.float64), 0
-    for word in range(words):
-        count = _word_pairs(start + word, word == 0, candidates, labels, least, chosen, scores, count)
-        starts[word + 1] = count
+    for s in range(len(offsets) - 1):
+        for at in range(offsets[s], offsets[s + 1]):
+            count = _word_pairs(at, at == offsets[s], candidates, labels, least, chosen, scores, count)
+            starts[at - offsets[0] + 1] = count
     needs, changes = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
     kinds = np.empty(count, dtype=np.int64)
     for pair in range(count):
@@ -178,7 +145,7 @@ def make_pairs(start: int, words: int, candidates: Candidates, labels: Labels, l
     return Pairs(starts, chosen[:count], scores[:count], needs, changes, kinds)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _word_pairs(
     at: int,
     is_first: bool,
@@ -211,7 +178,7 @@ def _word_pairs(
     return count
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _fit(one: int, two: int, is_first: bool) -> bool:
     """A word has one head, and so has the word before it; before the first word there is none that could have arcs."""
     either, both = one | two, one & two
@@ -220,22 +187,24 @@ def _fit(one: int, two: int, is_first: bool) -> bool:
     return not (is_first and either & (OPENS_LEFT | OPENS_RIGHT))
 
 
-@njit(cache=True)
-def closable_depths(pairs: Pairs) -> Int64s:
-    """How deep each stack may be after each word, so that the words to come could still empty it; four in one."""
-    words = len(pairs.starts) - 1
+@njit(cache=True, nogil=True)
+def closable_depths(pairs: Pairs, first: int, words: int) -> Int64s:
+    """How deep each stack may be after each word of a sentence, so that the words to come could still empty it.
+
+    Four depths in one; `first` is where the sentence starts among all words that have pairs.
+    """
     packed, room = np.zeros(words + 1, dtype=np.int64), np.zeros(4, dtype=np.int64)
     for word in range(words - 1, 0, -1):
         for stack in range(4):
             most = 0
-            for pair in range(pairs.starts[word], pairs.starts[word + 1]):
+            for pair in range(pairs.starts[first + word], pairs.starts[first + word + 1]):
                 most = max(most, -_unpacked(pairs.changes[pair], stack))
             room[stack] = min(room[stack] + most, DEEPEST)
             packed[word] |= room[stack] << (FIELD * stack)
     return packed
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _unpacked(packed: int, stack: int) -> int:
     """One of four signed numbers in one."""
     half = 1 << (FIELD - 1)
@@ -243,7 +212,7 @@ def _unpacked(packed: int, stack: int) -> int:
     return ((packed + bias) >> (FIELD * stack) & ((1 << FIELD) - 1)) - half
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _after(key: int, need: int, change: int, kind: int, closable: int) -> int:
     """The state that a pair of labels leads to, -1 if to none."""
     depths = key & DEPTHS
@@ -263,7 +232,7 @@ def _after(key: int, need: int, change: int, kind: int, closable: int) -> int:
     return after if kind & CLOSES_RIGHT else after | HEADLESS
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _relation_score(key: int, kind: int, at: int, costs: Costs) -> float:
     """The relations that a pair of labels decides on: the word's own, if it closes its arc, and the previous word's."""
     score = np.float64(0.0)
@@ -274,7 +243,7 @@ def _relation_score(key: int, kind: int, at: int, costs: Costs) -> float:
     return score
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _depth_score(key: int, at: int, depths: NDArray[np.float32]) -> float:
     score = np.float64(0.0)
     for stack in range(depths.shape[1]):
@@ -282,21 +251,21 @@ def _depth_score(key: int, at: int, depths: NDArray[np.float32]) -> float:
     return score
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def build_lattice(start: int, pairs: Pairs, labels: Labels, costs: Costs, limits: Limits, acyclic: bool) -> Lattice:
     """Extend states word by word; equal ones become one, and the best go on.
 
     Where no way leads to the end, `states` is 0. If `acyclic`, labels that would close a cycle on the best way to a
     state are not taken from there, so that the best path has none; but ways that are lost so are not looked for.
     """
-    words, beam = len(pairs.starts) - 1, min(limits.beam, max(FEWEST, limits.edges // max(len(pairs.scores), 1)))
+    words, beam = len(pairs.starts) - 1, _beam(limits, len(pairs.scores))
     room, slots = _room(pairs, beam)
     table = np.zeros(slots, dtype=np.int32)
     keys, bests, owns, score_of = np.empty(room, np.int64), np.empty(room), np.empty(room), np.empty(room)
     best_edge, last_edge, next_edge = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
     source_of, pair_of = np.empty(room, np.int32), np.empty(room, np.int32)
     history = _no_history(words, pairs, labels, acyclic)
-    closable = closable_depths(pairs)
+    closable = closable_depths(pairs, 0, words)
     keys[0], bests[0], owns[0], last_edge[0] = 0, 0.0, 0.0, -1
     kept, states, edges = np.zeros(1, dtype=np.int64), 1, 0
     for word in range(words):
@@ -347,14 +316,21 @@ def build_lattice(start: int, pairs: Pairs, labels: Labels, costs: Costs, limits
     return Lattice(found, bests, owns, best_edge, last_edge, next_edge, source_of, pair_of, score_of)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def lattice_of(start: int, words: int, problem: Problem, limits: Limits, acyclic: bool) -> tuple[Pairs, Lattice]:
     """A sentence's pairs of labels, and its lattice."""
-    pairs = make_pairs(start, words, problem.candidates, problem.labels, limits.least)
+    offsets = np.array([start, start + words])
+    pairs = make_pairs(offsets, problem.candidates, problem.labels, limits.least)
     return pairs, build_lattice(start, pairs, problem.labels, problem.costs, limits, acyclic)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def _beam(limits: Limits, pairs: int) -> int:
+    """How many states may go on from each word of a sentence with so many pairs."""
+    return min(limits.beam, max(FEWEST, limits.edges // max(pairs, 1)))
+
+
+@njit(cache=True, nogil=True)
 def _room(pairs: Pairs, beam: int) -> tuple[int, int]:
     """How many states and edges there may be, and how large a table finds a word's states quickly."""
     most = 0
@@ -366,7 +342,7 @@ def _room(pairs: Pairs, beam: int) -> tuple[int, int]:
     return beam * (len(pairs.scores) + 1) + 2, slots
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _best_states(first: int, end: int, bests: Floats, owns: Floats, beam: int) -> Int64s:
     """Of one word's states, whose own scores are added here, the best, best first."""
     kept, count = np.empty(min(beam, end - first), dtype=np.int64), 0
@@ -384,7 +360,7 @@ def _best_states(first: int, end: int, bests: Floats, owns: Floats, beam: int) -
     return kept
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def best_path(lattice: Lattice, words: int) -> Int32s:
     """The pairs on the best path."""
     path, state = np.empty(words, dtype=np.int32), lattice.source[lattice.best_edge[lattice.states - 1]]
@@ -394,7 +370,7 @@ def best_path(lattice: Lattice, words: int) -> Int32s:
     return path
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def next_paths(
     lattice: Lattice, pairs: Pairs, labels: Labels, wanted: int, most: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
@@ -427,7 +403,7 @@ def next_paths(
     return paths[:found], trees[:found], scores[:found]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _spell_out(node: int, nodes: list[tuple[int, int, int, float]], lattice: Lattice, words: int) -> Int32s:
     """The pairs on the path from a node on."""
     path = np.empty(words, dtype=np.int32)
@@ -437,7 +413,7 @@ def _spell_out(node: int, nodes: list[tuple[int, int, int, float]], lattice: Lat
     return path
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _among(heads: Int32s, trees: NDArray[np.int32]) -> bool:
     for tree in trees:  # noqa: SIM110 (the compiler takes no generators)
         if (tree == heads).all():
@@ -453,7 +429,7 @@ class History(NamedTuple):
     depths: Int64s  # (4,)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _no_history(words: int, pairs: Pairs, labels: Labels, needed: bool) -> History:
     """Room for any sequence of some words' labels."""
     room = 0
@@ -468,7 +444,7 @@ def _no_history(words: int, pairs: Pairs, labels: Labels, needed: bool) -> Histo
     return History(np.zeros(words, np.int32), np.empty((4, room), np.int32), np.zeros(4, np.int64))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _remember(
     history: History,
     words: int,
@@ -490,7 +466,7 @@ def _remember(
         _follow(history, word, pairs.labels[path[word]], labels)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _follow(history: History, word: int, pair: Int32s, labels: Labels) -> None:
     """Do what a word's labels say."""
     heads, stacks, depths = history
@@ -510,7 +486,7 @@ def _follow(history: History, word: int, pair: Int32s, labels: Labels) -> None:
                     heads[partner - 1] = word + 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _closes_cycle(history: History, word: int, pair: Int32s, labels: Labels) -> bool:
     """Whether a word's labels would close a cycle where there was none; the history is left as it was."""
     heads, stacks, _ = history
@@ -545,21 +521,31 @@ def _closes_cycle(history: History, word: int, pair: Int32s, labels: Labels) -> 
     return closed
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def heads_of(path: Int32s, pairs: Pairs, labels: Labels) -> Int32s:
     """The heads that a path's labels assert, 0 where they assert none."""
-    room = 0
-    for pair in path:
+    chosen = np.empty((2, len(path)), dtype=np.int32)
+    _put(path, pairs, labels, 0, chosen)
+    return _heads(chosen, labels)
+
+
+@njit(cache=True, nogil=True)
+def _heads(chosen: NDArray[np.int32], labels: Labels) -> Int32s:
+    """The same of labels of both planes."""
+    words, room = chosen.shape[1], 0
+    pair = np.empty(2, dtype=np.int32)
+    for word in range(words):
         for plane in range(2):
-            label = pairs.labels[pair, plane]
+            label = chosen[plane, word] + plane * labels.second
             room += labels.starts[label + 1] - labels.starts[label]
-    history = History(np.zeros(len(path), np.int32), np.empty((4, room), np.int32), np.zeros(4, np.int64))
-    for word in range(len(path)):
-        _follow(history, word, pairs.labels[path[word]], labels)
+    history = History(np.zeros(words, np.int32), np.empty((4, room), np.int32), np.zeros(4, np.int64))
+    for word in range(words):
+        pair[0], pair[1] = chosen[0, word], labels.second + chosen[1, word]
+        _follow(history, word, pair, labels)
     return history.heads
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def has_cycle(heads: Int32s) -> bool:
     """Whether some word is above itself."""
     marks = np.zeros(len(heads), dtype=np.int32)
@@ -573,121 +559,317 @@ def has_cycle(heads: Int32s) -> bool:
     return False
 
 
-@njit(cache=True)
-def _argmax_is_tree(start: int, words: int, candidates: Candidates, labels: Labels, costs: Costs) -> bool:
-    """Whether every word's likeliest labels, relation and depths agree on one tree."""
+@njit(cache=True, nogil=True)
+def argmax_trees(offsets: Int64s, tops: Tops, labels: Labels, heads: Int32s) -> NDArray[np.bool_]:
+    """Which sentences are trees if every word takes what is best for it; their heads are put into `heads`.
+
+    No other labels, relations and depths are likelier than these, so there is nothing to search.
+    """
+    decided = np.zeros(len(offsets) - 1, dtype=np.bool_)
+    for s in range(len(decided)):
+        start, end = offsets[s], offsets[s + 1]
+        if _argmax_is_tree(start, end, tops, labels):
+            found = _heads(tops.planes[:, start:end], labels)
+            decided[s] = not has_cycle(found)
+            heads[start:end] = found
+    return decided
+
+
+@njit(cache=True, nogil=True)
+def _argmax_is_tree(start: int, end: int, tops: Tops, labels: Labels) -> bool:
+    """Whether every word's best labels, relation and depths agree on heads, one for each but the root."""
     key = 0
-    for at in range(start, start + words):
-        one, two = _tops(at, candidates, labels)
+    for at in range(start, end):
+        one, two = tops.planes[0, at], labels.second + tops.planes[1, at]
         kind = labels.kinds[one] | labels.kinds[two]
-        if not _fit(labels.kinds[one], labels.kinds[two], at == start) or not _relations_agree(key, kind, at, costs):
+        if not _fit(labels.kinds[one], labels.kinds[two], at == start):
+            return False
+        if key & HEADLESS and tops.leanings[at - 1] * (1 if kind & OPENS_LEFT else -1) > 0:
+            return False
+        if kind & CLOSES_RIGHT and tops.leanings[at] > 0:
             return False
         need, change = labels.needs[one] + labels.needs[two], labels.changes[one] + labels.changes[two]
         key = _after(key, need, change, kind, DEPTHS & ~GUARDS)
-        if key < 0 or not _depths_agree(key, at, costs.depths):
+        if key < 0 or not _depths_agree(key, at, tops):
             return False
-    last = start + words - 1
+    if start == end:
+        return True
     if key & DEPTHS or (key & HEADLESS != 0) == (key & ROOT_USED != 0):
         return False
-    return not key & HEADLESS or costs.roots[last] >= costs.relations[last]
+    return not key & HEADLESS or tops.leanings[end - 1] >= 0
 
 
-@njit(cache=True)
-def _tops(at: int, candidates: Candidates, labels: Labels) -> tuple[int, int]:
-    return candidates.ids[candidates.starts[0, at]], labels.second + candidates.ids[candidates.starts[1, at]]
-
-
-@njit(cache=True)
-def _relations_agree(key: int, kind: int, at: int, costs: Costs) -> bool:
-    if key & HEADLESS and (costs.relations[at - 1] >= costs.roots[at - 1]) != (kind & OPENS_LEFT != 0):
-        return False
-    return not kind & CLOSES_RIGHT or costs.relations[at] >= costs.roots[at]
-
-
-@njit(cache=True)
-def _depths_agree(key: int, at: int, depths: NDArray[np.float32]) -> bool:
-    for stack in range(depths.shape[1]):
-        own = depths[at, stack, min(key >> (FIELD * stack) & DEEPEST, depths.shape[2] - 1)]
-        for score in depths[at, stack]:
-            if score > own:
-                return False
+@njit(cache=True, nogil=True)
+def _depths_agree(key: int, at: int, tops: Tops) -> bool:
+    for stack in range(len(tops.depths)):
+        if min(key >> (FIELD * stack) & DEEPEST, tops.deepest) != tops.depths[stack, at]:
+            return False
     return True
 
 
-@njit(cache=True)
-def search_all(offsets: Int64s, problem: Problem, limits: Limits, chosen: NDArray[np.int32]) -> NDArray[np.int8]:
-    """Put the best labels of every sentence into `chosen`, which has a row for each plane, and say how they were found.
+class Shortfalls(NamedTuple):
+    """How much less likely than the best of its kind each choice is; choices that are the best cost nothing."""
 
-    Where a cycle or no way to the end was found, the labels are each word's best.
+    pairs: Floats  # of labels
+    relations: Floats  # (words, 2): of having a head, of being the root
+    tops: NDArray[np.float32]  # (words, stacks): the best of the depths
+    depths: NDArray[np.float32]  # (words, stacks, depths), as they are
+
+
+class Work(NamedTuple):
+    """Room for the states of one sentence after the other."""
+
+    keys: Int64s
+    losses: Floats  # of the best way to each state
+    sources: Int32s
+    pairs: Int32s
+    table: Int32s  # in which a word's states are found by their keys; what it holds of other words is overlooked
+
+
+@njit(cache=True, nogil=True)
+def shortfalls_of(pairs: Pairs, start: int, costs: Costs) -> Shortfalls:
+    """Of all words that have pairs, the first of which is word `start`."""
+    words, stacks = len(pairs.starts) - 1, costs.depths.shape[1]
+    depths = costs.depths[start : start + words]
+    of_pairs, relations = np.empty(len(pairs.scores)), np.empty((words, 2))
+    tops = np.empty((words, stacks), dtype=np.float32)
+    for word in range(words):
+        for pair in range(pairs.starts[word], pairs.starts[word + 1]):
+            of_pairs[pair] = pairs.scores[pairs.starts[word]] - pairs.scores[pair]
+        relation, root = np.float64(costs.relations[start + word]), np.float64(costs.roots[start + word])
+        relations[word, 0], relations[word, 1] = max(root - relation, 0.0), max(relation - root, 0.0)
+        for stack in range(stacks):
+            top = depths[word, stack, 0]
+            for depth in range(1, depths.shape[2]):
+                top = max(top, depths[word, stack, depth])
+            tops[word, stack] = top
+    return Shortfalls(of_pairs, relations, tops, depths)
+
+
+@njit(cache=True, nogil=True)
+def _work_for(offsets: Int64s, pairs: Pairs, limits: Limits) -> Work:
+    """Room for any of the sentences, and for any word's states before only the best of them go on."""
+    room, most_new = 0, 0
+    for s in range(len(offsets) - 1):
+        first, end, most = offsets[s] - offsets[0], offsets[s + 1] - offsets[0], 0
+        for word in range(first, end):
+            most = max(most, pairs.starts[word + 1] - pairs.starts[word])
+        beam = _beam(limits, pairs.starts[end] - pairs.starts[first])
+        room, most_new = max(room, beam * (end - first + most)), max(most_new, beam * most)
+    slots = 256
+    while slots < 2 * most_new:
+        slots *= 2
+    keys, losses = np.empty(room + 2, dtype=np.int64), np.empty(room + 2)
+    sources, by = np.empty(room + 2, dtype=np.int32), np.empty(room + 2, dtype=np.int32)
+    return Work(keys, losses, sources, by, np.zeros(slots, dtype=np.int32))
+
+
+@njit(cache=True, nogil=True)
+def find_path(
+    first: int, words: int, pairs: Pairs, lost: Shortfalls, closable: Int64s, most: float, beam: int, work: Work
+) -> int:
+    """The last state of the best path of a sentence, if what it falls short of the best is within `most`; or -1.
+
+    It is the best path of the lattice as well: states that have lost more already cannot be on it. The sentence starts
+    at `first` among all words that have pairs.
+    """
+    slots = len(work.table)
+    work.keys[0], work.losses[0] = 0, 0.0
+    begin, states = 0, 1
+    for word in range(words):
+        at, end = first + word, states
+        for source in range(begin, end):
+            key, base = work.keys[source], work.losses[source]
+            for pair in range(pairs.starts[at], pairs.starts[at + 1]):
+                loss = base + lost.pairs[pair]
+                if loss > most:
+                    break
+                after = _after(key, pairs.needs[pair], pairs.changes[pair], pairs.kinds[pair], closable[word + 1])
+                if after < 0:
+                    continue
+                loss += _loss_beside(key, after, pairs.kinds[pair], at, lost)
+                if loss > most:
+                    continue
+                slot = ((after ^ (after >> 29)) * 0x9E3779B97F4A7C15 >> 33) & (slots - 1)
+                while end <= work.table[slot] < states and work.keys[work.table[slot]] != after:
+                    slot = (slot + 1) & (slots - 1)
+                state = work.table[slot]
+                if not end <= state < states:
+                    state = states
+                    work.table[slot], work.keys[state], work.losses[state] = state, after, np.inf
+                    states += 1
+                if loss < work.losses[state]:
+                    work.losses[state], work.sources[state], work.pairs[state] = loss, source, pair
+        begin, states = end, _narrow(end, states, beam, work)
+    return _best_end(begin, states, lost.relations[first + words - 1, 1], most, work)
+
+
+@njit(cache=True, nogil=True)
+def _loss_beside(key: int, after: int, kind: int, at: int, lost: Shortfalls) -> float:
+    """What relations and depths lose by a pair of labels that leads from one state to another."""
+    loss = 0.0
+    if key & HEADLESS:
+        loss += lost.relations[at - 1, 0 if kind & OPENS_LEFT else 1]
+    if kind & CLOSES_RIGHT:
+        loss += lost.relations[at, 0]
+    for stack in range(lost.depths.shape[1]):
+        depth = min(after >> (FIELD * stack) & DEEPEST, lost.depths.shape[2] - 1)
+        loss += lost.tops[at, stack] - lost.depths[at, stack, depth]
+    return loss
+
+
+@njit(cache=True, nogil=True)
+def _best_end(begin: int, end: int, root_loss: float, most: float, work: Work) -> int:
+    """The best of the last word's states with which a sentence may end; `root_loss` is the cost of its being root."""
+    best = -1
+    for state in range(begin, end):
+        headless, used = work.keys[state] & HEADLESS != 0, work.keys[state] & ROOT_USED != 0
+        if headless:
+            work.losses[state] += root_loss
+        if headless != used and work.losses[state] <= most and (best < 0 or work.losses[state] < work.losses[best]):
+            best = state
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _narrow(begin: int, end: int, beam: int, work: Work) -> int:
+    """Keep the best of one word's states, and say where they end."""
+    if end - begin <= beam:
+        return end
+    lowest, count = np.empty(beam), 0
+    for state in range(begin, end):
+        loss = work.losses[state]
+        if count < beam:
+            count += 1
+        elif loss >= lowest[beam - 1]:
+            continue
+        place = count - 1
+        while place > 0 and lowest[place - 1] > loss:
+            lowest[place] = lowest[place - 1]
+            place -= 1
+        lowest[place] = loss
+    kept, equal = begin, 0  # of those as good as the worst that is kept, the first are
+    for place in range(beam):
+        equal += lowest[place] == lowest[beam - 1]
+    for state in range(begin, end):
+        loss = work.losses[state]
+        if loss < lowest[beam - 1] or (loss == lowest[beam - 1] and equal > 0):
+            equal -= loss == lowest[beam - 1]
+            work.keys[kept], work.losses[kept] = work.keys[state], loss
+            work.sources[kept], work.pairs[kept] = work.sources[state], work.pairs[state]
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def search_all(
+    offsets: Int64s, problem: Problem, limits: Limits, chosen: NDArray[np.int32], heads: Int32s
+) -> NDArray[np.int8]:
+    """Put the best labels and heads of every sentence into `chosen` and `heads`, and say how they were found.
+
+    `chosen` has a row for each plane. Where the best path has a cycle or is too far off, the labels are each word's
+    best.
     """
     candidates, labels, costs = problem
-    outcomes = np.zeros(len(offsets) - 1, dtype=np.int8)
+    outcomes = np.empty(len(offsets) - 1, dtype=np.int8)
+    pairs = make_pairs(offsets, candidates, labels, limits.least)
+    work, lost = _work_for(offsets, pairs, limits), shortfalls_of(pairs, offsets[0], costs)
     for s in range(len(outcomes)):
         start, words = offsets[s], offsets[s + 1] - offsets[s]
-        for at in range(start, start + words):
-            one, two = _tops(at, candidates, labels)
-            chosen[0, at], chosen[1, at] = one, two - labels.second
-        if words == 0 or (
-            _argmax_is_tree(start, words, candidates, labels, costs)
-            and not has_cycle(_argmax_heads(start, words, candidates, labels))
-        ):
-            continue
-        pairs, lattice = lattice_of(start, words, problem, limits, False)
-        if not lattice.states:
-            outcomes[s] = LOST
-            continue
-        path = best_path(lattice, words)
-        if has_cycle(heads_of(path, pairs, labels)):
-            outcomes[s] = CYCLIC
-            continue
-        outcomes[s] = BEST
-        _put(path, pairs, labels, start, chosen)
+        path = _quickest(start - offsets[0], words, pairs, lost, limits, work)
+        if len(path) == words:
+            outcomes[s] = _take(path, pairs, start, problem, chosen, heads)
+        else:
+            outcomes[s] = FAR
+            _put_tops(start, words, candidates, chosen)
     return outcomes
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
+def _quickest(first: int, words: int, pairs: Pairs, lost: Shortfalls, limits: Limits, work: Work) -> Int32s:
+    """The pairs on the best path if it is not too far below the best labels of all; or nothing."""
+    beam = _beam(limits, pairs.starts[first + words] - pairs.starts[first])
+    closable = closable_depths(pairs, first, words)
+    for most in SHORTFALLS:
+        state = find_path(first, words, pairs, lost, closable, most, beam, work)
+        if state >= 0:
+            path = np.empty(words, dtype=np.int32)
+            for word in range(words - 1, -1, -1):
+                path[word], state = work.pairs[state], work.sources[state]
+            return path
+    return np.zeros(0, dtype=np.int32)
+
+
+@njit(cache=True, nogil=True)
+def _take(path: Int32s, pairs: Pairs, start: int, problem: Problem, chosen: NDArray[np.int32], heads: Int32s) -> int:
+    """Put the labels and heads of a path where they belong, if it is a tree, and say whether it is."""
+    _put(path, pairs, problem.labels, start, chosen)
+    found = _heads(chosen[:, start : start + len(path)], problem.labels)
+    heads[start : start + len(path)] = found
+    if not has_cycle(found):
+        return BEST
+    _put_tops(start, len(path), problem.candidates, chosen)
+    return CYCLIC
+
+
+@njit(cache=True, nogil=True)
+def _put_tops(start: int, words: int, candidates: Candidates, chosen: NDArray[np.int32]) -> None:
+    for at in range(start, start + words):
+        chosen[0, at] = candidates.ids[candidates.starts[0, at]]
+        chosen[1, at] = candidates.ids[candidates.starts[1, at]]
+
+
+@njit(cache=True, nogil=True)
 def _put(path: Int32s, pairs: Pairs, labels: Labels, start: int, chosen: NDArray[np.int32]) -> None:
     for word in range(len(path)):
         chosen[0, start + word] = pairs.labels[path[word], 0]
         chosen[1, start + word] = pairs.labels[path[word], 1] - labels.second
 
 
-# What follows is for the few sentences whose best path has a cycle, and is compiled when the first one comes.
+# What follows is for the few sentences whose best path has a cycle or is far off, and is compiled when one comes.
 
 
-@njit(cache=True)
-def search_next_best(start: int, words: int, problem: Problem, limits: Limits, chosen: NDArray[np.int32]) -> bool:
+@njit(cache=True, nogil=True)
+def search_lattice(
+    start: int, words: int, problem: Problem, limits: Limits, chosen: NDArray[np.int32], heads: Int32s
+) -> int:
+    """The best path of a sentence's whole lattice, and how it was found."""
+    pairs, lattice = lattice_of(start, words, problem, limits, False)
+    if not lattice.states:
+        return LOST
+    return _take(best_path(lattice, words), pairs, start, problem, chosen, heads)
+
+
+@njit(cache=True, nogil=True)
+def search_next_best(
+    start: int, words: int, problem: Problem, limits: Limits, chosen: NDArray[np.int32], heads: Int32s
+) -> bool:
     """The best path without a cycle, if it is among the first that can be looked at."""
     pairs, lattice = lattice_of(start, words, problem, limits, False)
-    paths, _, _ = next_paths(lattice, pairs, problem.labels, 1, limits.nodes)
+    paths, trees, _ = next_paths(lattice, pairs, problem.labels, 1, limits.nodes)
     if len(paths):
         _put(paths[0], pairs, problem.labels, start, chosen)
+        heads[start : start + words] = trees[0]
     return len(paths) > 0
 
 
-@njit(cache=True)
-def search_without_cycles(start: int, words: int, problem: Problem, limits: Limits, chosen: NDArray[np.int32]) -> bool:
+@njit(cache=True, nogil=True)
+def search_without_cycles(
+    start: int, words: int, problem: Problem, limits: Limits, chosen: NDArray[np.int32], heads: Int32s
+) -> bool:
     """A good path without a cycle, from a lattice that is checked for cycles word by word."""
     # Each state of such a lattice costs as much as there are words before it.
     beam = min(limits.beam, max(FEWEST, STEPS_WITHOUT_CYCLES // words**2))
     narrower = Limits(beam, limits.margin, limits.least, limits.edges, limits.nodes)
     pairs, lattice = lattice_of(start, words, problem, narrower, True)
     if lattice.states:
-        _put(best_path(lattice, words), pairs, problem.labels, start, chosen)
+        path = best_path(lattice, words)
+        _put(path, pairs, problem.labels, start, chosen)
+        heads[start : start + words] = heads_of(path, pairs, problem.labels)
     return lattice.states > 0
 
 
-@njit(cache=True)
-def _argmax_heads(start: int, words: int, candidates: Candidates, labels: Labels) -> Int32s:
-    tops = np.empty((words, 2), dtype=np.int32)
-    for word in range(words):
-        tops[word, 0], tops[word, 1] = _tops(start + word, candidates, labels)
-    none = np.zeros(0, dtype=np.int64)
-    pairs = Pairs(none, tops, np.zeros(0), none, none, none)
-    return heads_of(np.arange(words).astype(np.int32), pairs, labels)
-
-
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def best_trees(
     start: int, words: int, problem: Problem, limits: Limits, wanted: int
 ) -> tuple[NDArray[np.int32], Floats]:
@@ -699,7 +881,7 @@ def best_trees(
     return trees, scores
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def draw_trees(start: int, words: int, problem: Problem, limits: Limits, wanted: int, seed: int) -> NDArray[np.int32]:
     """Trees drawn from the posterior of well-formed label sequences, as rows of heads.
 
@@ -720,7 +902,7 @@ def draw_trees(start: int, words: int, problem: Problem, limits: Limits, wanted:
     return trees[:found]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _forward_sums(lattice: Lattice) -> Floats:
     """The log of the summed probabilities of all ways to each state, its own score left out."""
     sums = np.full(lattice.states, -np.inf)
@@ -740,7 +922,7 @@ def _forward_sums(lattice: Lattice) -> Floats:
     return sums
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _draw(words: int, lattice: Lattice, sums: Floats) -> Int32s:
     """The pairs on a path, each drawn by its probability given those behind it."""
     path, state = np.empty(words, dtype=np.int32), lattice.states - 1

@@ -1,36 +1,23 @@
-"""Search: instead of the best label of each word, the best labels that together are a tree.
-
-What the search needs of the label scores is a value of its own, `LabelScores`, small enough to keep for many sentences:
-the likeliest labels of each word and plane, and what a relation, the root, and the depths of the stacks cost.
-"""
+"""Search: instead of the best label of each word, the best labels that together are a tree."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biplanar.decoding import lattice
-from biplanar.decoding.lattice import Candidates, Costs, Labels, Limits, Problem
-from biplanar.encodings.brackets import DEPTH_TASK, EMPTY, label_symbols
+from biplanar.decoding.lattice import Labels, Limits, Problem
+from biplanar.decoding.scores import DEPTH_WEIGHT, MASS, Bools, LabelScores, Scores, find_tops
+from biplanar.encodings.brackets import EMPTY, label_symbols
 from biplanar.errors import BiplanarError
 from biplanar.tree import Int32s, Int64s
 
-Scores = Mapping[str, NDArray[np.float32]]
-Likeliest = tuple[Int64s, Int32s, NDArray[np.float32]]  # where each word's labels start, the labels, log-probabilities
-
-# Of each word's labels, the likeliest are kept: up to this share of the probability, and so many.
-MASS, MOST_LABELS = 1 - 1e-5, 64
-
 # The most states that a beam may have.
 WIDEST = 100_000
-
-# How much the depths count beside the labels, which they only confirm.
-DEPTH_WEIGHT = 0.25
 
 
 @dataclass(frozen=True)
@@ -61,53 +48,6 @@ class Beam:
 
 
 @dataclass(frozen=True)
-class LabelScores:
-    """What search needs to know of each word's scores; words stand end to end."""
-
-    planes: tuple[Likeliest, ...]
-    relations: NDArray[np.float32]  # log-probability of the best relation that is not the root's
-    roots: NDArray[np.float32]  # and of the best that is
-    depths: NDArray[np.float32]  # (words, stacks, depths); no stacks where the network does not predict depths
-
-    @classmethod
-    def of(
-        cls,
-        scores: Scores,
-        tasks: Sequence[str],
-        roots: NDArray[np.bool_],
-        *,
-        mass: float = MASS,
-        depth_weight: float = DEPTH_WEIGHT,
-    ) -> LabelScores:
-        """Boil down scores of shape (words, labels) by task; `roots` says which relations are the root's."""
-        planes = tuple(lattice.likeliest(scores[task], mass, MOST_LABELS) for task in tasks)
-        relations = log_probabilities(scores["deprel"])
-        known = [log_probabilities(scores[name]) for name in depth_tasks(tasks) if name in scores]
-        depths = np.stack(known, axis=1) if known else np.zeros((len(relations), 0, 1), dtype=np.float32)
-        return cls(planes, _best(relations, ~roots), _best(relations, roots), depths * np.float32(depth_weight))
-
-    def cooled(self, temperature: float) -> LabelScores:
-        """The same at another temperature: above 1, what is likely becomes less so, and what is unlikely more."""
-        share = np.float32(1 / temperature)
-        planes = tuple((starts, ids, logs * share) for starts, ids, logs in self.planes)
-        return LabelScores(planes, self.relations * share, self.roots * share, self.depths * share)
-
-    @cached_property
-    def candidates(self) -> Candidates:
-        """As the compiled code takes them; where there is one plane, every word's label in the second is empty."""
-        words = len(self.relations)
-        nothing = (np.arange(words + 1), np.zeros(words, dtype=np.int32), np.zeros(words, dtype=np.float32))
-        (starts, ids, logs), (more_starts, more_ids, more_logs) = (*self.planes, nothing)[:2]
-        both = np.stack([starts, more_starts + len(ids)])
-        return Candidates(both, np.concatenate([ids, more_ids]), np.concatenate([logs, more_logs]))
-
-    @property
-    def costs(self) -> Costs:
-        """As the compiled code takes them."""
-        return Costs(self.relations, self.roots, self.depths)
-
-
-@dataclass(frozen=True)
 class Outcome:
     """How the sentences were decided; counts that add."""
 
@@ -127,47 +67,112 @@ class Outcome:
         return self.argmax + self.best + self.next_best + self.acyclic + self.lost
 
 
-def depth_tasks(planes: Sequence[str]) -> list[str]:
-    """The names of the tasks that predict how deep the stacks are."""
-    return [f"{DEPTH_TASK}{plane}.{direction}" for plane in planes for direction in ("left", "right")]
+@dataclass(frozen=True)
+class Found:
+    """What a search found for some sentences, whose words stand end to end."""
+
+    labels: NDArray[np.int32]  # (2, words); each word's best labels where the search was lost
+    heads: Int32s  # the trees; no heads at all where the search was lost
+    lost: Int64s  # the numbers of those sentences
+    outcome: Outcome
 
 
 @dataclass(frozen=True)
 class Search:
-    """The search over the labels of one encoding: its names for the planes, what its labels do, and how hard to try."""
+    """The search over the labels of one encoding: its planes, what their labels do, and how hard to try."""
 
+    tasks: tuple[str, ...]
     labels: Labels
     beam: Beam = Beam()
+    depth_weight: float = DEPTH_WEIGHT
+    mass: float = MASS
 
     @classmethod
-    def over(cls, names: Sequence[Sequence[str]], beam: Beam | None = None) -> Search:
-        """Of one or two planes' labels."""
-        return cls(describe_labels(names), beam or Beam())
+    def over(
+        cls,
+        names: Mapping[str, Sequence[str]],
+        beam: Beam | None = None,
+        *,
+        depth_weight: float = DEPTH_WEIGHT,
+        mass: float = MASS,
+    ) -> Search:
+        """Of one or two planes' labels, by task."""
+        return cls(tuple(names), describe_labels(list(names.values())), beam or Beam(), depth_weight, mass)
 
-    def best_labels(self, scores: LabelScores, offsets: Int64s) -> tuple[list[Int32s], Outcome]:
-        """The best labels of every plane that are trees, wherever the search finds some, and how it fared."""
-        chosen = np.empty((2, int(offsets[-1])), dtype=np.int32)
-        outcomes = lattice.search_all(offsets, self._problem(scores), self.beam.limits(), chosen)
-        argmax, best, *_ = np.bincount(outcomes, minlength=4).tolist()
-        fared = Outcome(argmax=argmax, best=best)
-        for sentence in np.flatnonzero(outcomes >= lattice.CYCLIC):
-            fared += self._try_harder(scores, offsets[sentence : sentence + 2], outcomes[sentence], chosen)
-        return list(chosen[: len(scores.planes)]), fared
+    def boiled(self, scores: Scores, roots: Bools, *, rows: Int64s | None = None, rarest: float = 0.0) -> LabelScores:
+        """What the search needs to know of some words, or of all; `roots` says which relations are the root's."""
+        return LabelScores.of(
+            scores,
+            self.tasks,
+            roots,
+            rows=rows,
+            mass=self.mass,
+            rarest=rarest,
+            depth_weight=self.depth_weight,
+        )
 
-    def _try_harder(self, scores: LabelScores, place: Int64s, outcome: int, chosen: NDArray[np.int32]) -> Outcome:
-        """What is done for a sentence whose best path has a cycle, or that has none."""
-        problem, start, words = self._problem(scores), int(place[0]), int(place[1] - place[0])
-        for widened, beam in enumerate((self.beam, self.beam.widened())):
-            limits = beam.limits()
-            if widened:
-                (outcome,) = lattice.search_all(place, problem, limits, chosen)
-            if outcome == lattice.BEST:
-                return Outcome(best=1, widened=widened)
-            if outcome == lattice.CYCLIC and lattice.search_next_best(start, words, problem, limits, chosen):
-                return Outcome(next_best=1, widened=widened)
-            if outcome == lattice.CYCLIC and lattice.search_without_cycles(start, words, problem, limits, chosen):
-                return Outcome(acyclic=1, widened=widened)
-        return Outcome(lost=1, widened=1)
+    def best(self, scores: Scores, roots: Bools, offsets: Int64s) -> Found:
+        """The best labels of every sentence that are a tree, wherever the search finds some, and how it fared."""
+        tops = find_tops(scores, self.tasks, roots)
+        labels, heads = tops.planes, np.zeros(offsets[-1], dtype=np.int32)
+        decided = lattice.argmax_trees(offsets, tops, self.labels, heads)
+        left = np.flatnonzero(~decided)
+        if not len(left):
+            return Found(labels, heads, left, Outcome(argmax=len(decided)))
+        rows, places = words_of(left, offsets)
+        chosen, found = np.empty((2, len(rows)), dtype=np.int32), np.zeros(len(rows), dtype=np.int32)
+        problem = self._problem(self.boiled(scores, roots, rows=rows, rarest=self.beam.rarest))
+        outcomes = lattice.search_all(places, problem, self.beam.limits(), chosen, found)
+        open_ones = np.flatnonzero(outcomes != lattice.BEST)
+        outcome, lost = Outcome(argmax=len(decided) - len(left), best=len(left) - len(open_ones)), []
+        for number in open_ones:
+            place = places[number : number + 2]
+            fared = self._look_further(problem, self.beam, place, outcomes[number], chosen, found)
+            if fared is None:
+                own = slice(*place)
+                fared = self._try_harder(scores, roots, rows[own], chosen[:, own], found[own])
+            outcome += fared
+            if fared.lost:
+                lost.append(left[number])
+        labels[:, rows], heads[rows] = chosen, found
+        return Found(labels, heads, np.array(lost, dtype=np.int64), outcome)
+
+    def _look_further(
+        self,
+        problem: Problem,
+        beam: Beam,
+        place: Int64s,
+        outcome: int,
+        chosen: NDArray[np.int32],
+        heads: Int32s,
+    ) -> Outcome | None:
+        """What is done for a sentence whose best path has a cycle or is far off; None where nothing helps."""
+        start, words = int(place[0]), int(place[1] - place[0])
+        given = (start, words, problem, beam.limits(), chosen, heads)
+        if outcome == lattice.FAR:
+            outcome = lattice.search_lattice(*given)
+        if outcome == lattice.BEST:
+            return Outcome(best=1)
+        if outcome == lattice.CYCLIC and lattice.search_next_best(*given):
+            return Outcome(next_best=1)
+        if outcome == lattice.CYCLIC and lattice.search_without_cycles(*given):
+            return Outcome(acyclic=1)
+        return None
+
+    def _try_harder(
+        self, scores: Scores, roots: Bools, rows: Int64s, chosen: NDArray[np.int32], heads: Int32s
+    ) -> Outcome:
+        """The second attempt at one sentence, with a wider beam and all labels that are at all likely."""
+        beam, place = self.beam.widened(), np.array([0, len(rows)])
+        problem = self._problem(self.boiled(scores, roots, rows=rows))
+        labels = np.empty_like(chosen)  # what the compiled code takes has no gaps
+        (outcome,) = lattice.search_all(place, problem, beam.limits(), labels, heads)
+        fared = self._look_further(problem, beam, place, outcome, labels, heads)
+        chosen[:] = labels
+        if fared is None:
+            heads[:] = 0
+            return Outcome(lost=1, widened=1)
+        return replace(fared, widened=1)
 
     def best_trees(
         self, scores: LabelScores, offsets: Int64s, sentence: int, wanted: int
@@ -231,12 +236,9 @@ def _packed(numbers: Sequence[int]) -> int:
     return sum(number << (lattice.FIELD * place) for place, number in enumerate(numbers))
 
 
-def log_probabilities(scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Scores of shape (words, labels), normalised."""
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), dtype=np.float32)
-
-
-def _best(table: NDArray[np.float32], allowed: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """The best score among the allowed labels, or among all if none is allowed."""
-    return np.asarray(table[:, allowed if allowed.any() else ~allowed].max(axis=1, initial=-np.inf))
+def words_of(sentences: Int64s, offsets: Int64s) -> tuple[Int64s, Int64s]:
+    """The words of some sentences, and where each of these starts among them."""
+    lengths = (offsets[1:] - offsets[:-1])[sentences]
+    places = np.zeros(len(sentences) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=places[1:])
+    return np.arange(places[-1]) + np.repeat(offsets[:-1][sentences] - places[:-1], lengths), places

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.config import Config
+from biplanar.tagger.device import FULL, HALF, TorchTagger
 from biplanar.tagger.features import Vocabulary
-from biplanar.tagger.network import TorchTagger
 from biplanar.tagger.training import Trainer, build_network, choose_device
 from biplanar.text import writing
 
@@ -34,11 +34,11 @@ def load_weights(network: nn.Module, path: Path) -> None:
 
 
 def load_tagger(path: Path, config: Config, vocabulary: Vocabulary, device: str) -> TorchTagger:
-    """A trained network, on a device, ready to score."""
+    """A trained network, on a device, ready to score; in half precision where the device gains from it."""
     network = build_network(config, vocabulary)
     load_weights(network, path)
     where = choose_device(device)
-    return TorchTagger(network.to(where), where)
+    return TorchTagger(network.to(where), vocabulary, where, precision=HALF if where.type == "cuda" else FULL)
 
 
 def save_checkpoint(trainer: Trainer, path: Path) -> None:

@@ -1,162 +1,184 @@
-"""The network as an ONNX file, which parses without PyTorch: exactly, or small and fast with weights of one byte."""
+"""The network as ONNX files, which parse without PyTorch: exactly in floats, or small and fast in bytes.
+
+A byte has a range. ONNX Runtime takes it from the numbers at hand, so that the range, and with it a sentence's scores,
+would depend on the sentences beside it. Here everything that goes through bytes is framed: each vector has two features
+more, always 1 and -1, which no weight looks at, and no feature is beyond them. So the range is always the same.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto
 from torch import Tensor, nn
 
-from biplanar.errors import BiplanarError
-from biplanar.tagger.features import PAD
-from biplanar.tagger.network import ATTENTION, NEVER, Attention, BiaffineArcs, Relations, SharedDropout, Tagger
+from biplanar.errors import BiplanarError, FileError
+from biplanar.tagger.network import ATTENTION, NEVER, BiaffineArcs, Relations, SharedDropout, Tagger
+from biplanar.tagger.onnx_graph import MICROSOFT, Graph, Shape, write_model
 from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Floats
-from biplanar.tagger.runtime import FORMAT_KEY, FORMAT_VERSION, NETWORK_KEY, relations_beside
-from biplanar.text import writing
+from biplanar.tagger.runtime import OnnxFiles
 
-# Old enough for ONNX Runtime 1.18, and every operator here has meant the same since.
-OPSET, IR_VERSION = 17, 8
-MICROSOFT = "com.microsoft"  # where ONNX Runtime keeps its operators on bytes
-
-# Processors without VNNI add two products of an unsigned and a signed byte in 16 bits: 2 * 255 * 64 fits, 2 * 255 * 127
-# does not. With weights of seven bits no processor overflows.
-LARGEST_BYTE = 64
-
-# Forms are spelled in groups of up to so many characters: four groups take 1.2 to 1.8 times the least possible work in
-# eleven treebanks, one group would take 2 to 5 times.
-SPELLING_GROUPS = (4, 7, 11)
 LONGEST = 2**31 - 1
 
-LARGEST_FILE = 2**31 - 1  # protobuf's own limit
+FRAME = np.array([1, -1], dtype=np.float32)
 
-Shape = Sequence[str | int]
-
-SHAPES: dict[str, Shape] = {
-    "forms": ["forms"],
-    "chars": ["forms", "characters"],
-    "spelling_lengths": ["forms"],
-    "words": ["sentences", "words"],
-    "lengths": ["sentences"],
-}
-FLOATING = {"dependents", "heads"}  # inputs that are no whole numbers
+# What keeps an LSTM's gates open and its cell full, so that its state is exactly 1 or -1 from the first word on.
+OPEN, FULL = 20.0, 30.0
 
 
-def export_onnx(network: Tagger, path: str | Path, *, int8: bool = False, compact: bool = False) -> None:
-    """Write the network; what relates words to their heads goes to a file of its own beside it, `relations.onnx`.
+def export_onnx(network: Tagger, folder: str | Path, *, int8: bool = False) -> None:
+    """Write the parts of the network to a folder: vectors of forms, scores of words, relations given the head.
 
-    `compact`: weights are stored in one byte and embeddings in two, instead of four each, but computed with as floats.
-    `int8`: the same size, and computed with as bytes, which is faster; but then a sentence's scores depend a little on
-    the sentences beside it, as the range of the bytes is taken from the whole batch.
+    With `int8`, weights are stored and mostly computed with in one byte, and embeddings stored in two, instead of four.
     """
-    path = Path(path)
-    graph = _Graph(int8=int8, compact=compact)
-    hidden, attention = _encode(graph, network), None  # (sentences, words, width)
-    if network.arcs is not None and network.attention is not None:
-        attention = _attend(graph, network.arcs, network.attention, hidden)
-    outputs: dict[str, Shape] = {}
-    for task, output in network.named_outputs():
-        scores = _score(graph, output, hidden, attention, f"outputs.{task}")  # (sentences, words, labels)
-        outputs[graph.add("Identity", [scores], task)] = ["sentences", "words", _labels(output)]
+    files, key = OnnxFiles(Path(folder)), _key(network)
+    models = {
+        files.forms: _forms(network, Graph(int8=int8, key=key)),
+        files.words: _words(network, Graph(int8=int8, key=key)),
+    }
     if network.relations is not None:
-        for name, layer in ((DEPENDENT, network.relations.dependent), (GOVERNOR, network.relations.head)):
-            table = _apply(graph, layer, hidden, f"relations.{name}")  # (sentences, words, relation_hidden)
-            outputs[graph.add("Identity", [table], name)] = ["sentences", "words", _labels(layer)]
-        graph.key = _key(network.relations)
-        _write(relations_beside(path), _relations(network.relations, compact=compact or int8))
-    _write(path, graph.model(SHAPES, outputs))
+        models[files.relations] = _relations(network.relations, Graph(int8=int8, key=key))
+    try:
+        files.folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{files.folder}: {error.strerror or error}") from error
+    for path, model in models.items():
+        write_model(model, path)
 
 
-def _key(relations: Relations) -> str:
+def _key(network: Tagger) -> str:
+    """What tells that files are parts of one network."""
     digest = hashlib.sha256()
-    for tensor in relations.state_dict().values():
+    for tensor in network.state_dict().values():
         digest.update(_array(tensor).tobytes())
     return digest.hexdigest()
 
 
-def _relations(relations: Relations, *, compact: bool) -> onnx.ModelProto:
-    """Like `Relations.relate`; so small that bytes would save little, so compact weights have two each."""
-    graph = _Graph(int8=False, compact=False)
-    graph.key = _key(relations)
-
-    def weight(array: Floats, name: str) -> str:
-        if not compact:
-            return graph.constant(array, name)
-        return graph.add("Cast", [graph.constant(array.astype(np.float16), f"{name}.half")], name, to=TensorProto.FLOAT)
-
-    root = weight(_array(relations.root)[None], "root")  # (1, relation_hidden)
-    rows = graph.add("Concat", [root, "heads"], "root_and_heads", axis=0)
-    chosen = graph.add("Gather", [rows, "governors"], "chosen", axis=0)  # (words, relation_hidden)
-    joined = graph.add("LeakyRelu", [graph.add("Add", ["dependents", chosen], "sums")], "joined", alpha=0.1)
-    product = graph.add("MatMul", [joined, weight(_array(relations.output.weight).T, "weight")], "product")
-    graph.add("Add", [product, graph.constant(_array(relations.output.bias), "bias")], "relations")
-    shape: Shape = ["words", relations.output.in_features]
-    inputs: dict[str, Shape] = {"dependents": shape, "heads": shape, "governors": ["words"]}
-    return graph.model(inputs, {"relations": ["words", relations.output.out_features]})
-
-
-class _Graph:
-    """Nodes and weights under construction. A node has one output, named like itself."""
-
-    def __init__(self, *, int8: bool, compact: bool) -> None:
-        self.int8, self.compact = int8, compact
-        self.nodes: list[onnx.NodeProto] = []
-        self.weights: list[onnx.TensorProto] = []
-        self.key = ""  # the same in all files of a network
-
-    def add(self, operator: str, inputs: Sequence[str], name: str, *, output: int = 0, **attributes: Any) -> str:
-        """Append a node; of its outputs, the one numbered `output` gets the name."""
-        outputs = [""] * output + [name]
-        self.nodes.append(helper.make_node(operator, inputs, outputs, name, **attributes))
-        return name
-
-    def constant(self, array: NDArray[Any], name: str) -> str:
-        """Append a weight."""
-        self.weights.append(numpy_helper.from_array(array, name))
-        return name
-
-    def integers(self, values: int | list[int], name: str) -> str:
-        """Append whole numbers that are part of the graph rather than learned."""
-        return self.constant(np.array(values, dtype=np.int64), name)
-
-    def model(self, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape]) -> onnx.ModelProto:
-        """All of it; what comes in are whole numbers, but for some tables."""
-        graph = helper.make_graph(
-            self.nodes,
-            "biplanar",
-            [
-                helper.make_tensor_value_info(name, TensorProto.FLOAT if name in FLOATING else TensorProto.INT64, shape)
-                for name, shape in inputs.items()
-            ],
-            [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in outputs.items()],
-            self.weights,
-        )
-        domains = [("", OPSET), (MICROSOFT, 1)] if self.int8 else [("", OPSET)]
-        imports = [helper.make_opsetid(domain, version) for domain, version in domains]
-        model = helper.make_model(graph, producer_name="biplanar", opset_imports=imports, ir_version=IR_VERSION)
-        helper.set_model_props(model, {FORMAT_KEY: FORMAT_VERSION} | ({NETWORK_KEY: self.key} if self.key else {}))
-        return model
+def _forms(network: Tagger, graph: Graph) -> onnx.ModelProto:
+    """Like `Tagger.represent`."""
+    scale = _scale(network.word_embedding) if graph.int8 else np.float32(1)
+    table = _array(network.word_embedding.weight) / scale
+    words = graph.rows(table, "ids", "word_embedding")  # (forms, word_dim)
+    spelled = _spell(graph, network)
+    if network.form is not None:
+        weight = _array(network.form.weight).copy()
+        weight[:, : table.shape[1]] *= scale
+        joined = graph.add("Concat", [words, spelled], "joined", axis=1)
+        sums = graph.linear(weight, _bias(network.form), joined, "form")
+        parts = [graph.add("Tanh", [sums], "form.activated")]
+    else:
+        parts = [words, spelled]
+    if graph.int8:
+        ends = [graph.add("Shape", ["ids"], "frame.count"), graph.integers([1], "frame.once")]
+        count = graph.add("Concat", ends, "frame.repeats", axis=0)
+        parts.append(graph.add("Tile", [graph.constant(FRAME[None], "frame.row"), count], "frame"))  # (forms, 2)
+    graph.add("Concat", parts, "vectors", axis=1)
+    inputs: dict[str, Shape] = {"ids": ["forms"], "chars": ["forms", "characters"], "lengths": ["forms"]}
+    return graph.model(inputs, {"vectors": ["forms", _form_width(network, graph)]})
 
 
-def _encode(graph: _Graph, network: Tagger) -> str:
-    """Like `Tagger.encode`, but the LSTMs want the time first: (words, sentences, ...) up to the last layer."""
-    forms = _represent(graph, network)  # (forms, word_dim + 2 char_hidden)
+def _form_width(network: Tagger, graph: Graph) -> int:
+    first, treebank = network.layers[0], network.treebank_embedding
+    assert isinstance(first, nn.LSTM)
+    return first.input_size - (treebank.embedding_dim if treebank else 0) + (len(FRAME) if graph.int8 else 0)
+
+
+def _scale(embedding: nn.Embedding) -> Floats:
+    """How far each feature of an embedding goes; divided by it, all lie between -1 and 1."""
+    largest: Floats = np.abs(_array(embedding.weight)).max(axis=0)
+    return np.where(largest > 0, largest, 1).astype(np.float32)
+
+
+def _spell(graph: Graph, network: Tagger) -> str:
+    """The character LSTM's last states for every form: (forms, 2 char_hidden)."""
+    table, lstm = _letters(graph, network)
+    by_time = graph.add("Transpose", ["chars"], "chars.by_time", perm=[1, 0])  # (characters, forms)
+    letters = graph.add("Gather", [table, by_time], "letters", axis=0)
+    last = lstm.run(letters, "lengths", "spelling.states", output=1)  # (2, forms, char_hidden)
+    last = graph.add("Transpose", [last], "spelling.by_form", perm=[1, 0, 2])
+    last = graph.slice(last, graph.integers([network.char_lstm.hidden_size], "spelling.width"), 2, "spelling.unframed")
+    return graph.add("Flatten", [last], "spelling", axis=1)
+
+
+def _letters(graph: Graph, network: Tagger) -> tuple[str, _Lstm | _FramedLstm]:
+    """The embedding of characters, and the LSTM that reads it."""
+    table = _array(network.char_embedding.weight)
+    if not graph.int8:
+        return graph.constant(table, "char_embedding"), _Lstm(graph, network.char_lstm, "char_lstm")
+    scale = _scale(network.char_embedding)
+    framed = np.concatenate([table / scale, np.tile(FRAME, (len(table), 1))], axis=1)
+    return graph.halves(framed, "char_embedding"), _FramedLstm(graph, network.char_lstm, "char_lstm", scale)
+
+
+def _words(network: Tagger, graph: Graph) -> onnx.ModelProto:
+    """Like `Tagger.forward`. `places` are those of the words in an array of shape (words, sentences)."""
+    by_time = _encode(graph, network)  # (words, sentences, width)
+    flat = graph.add("Reshape", [by_time, graph.integers([-1, _width(network, graph)], "flat.shape")], "flat")
+    hidden = graph.add("Gather", [flat, "places"], "hidden", axis=0)  # (all words, width)
+    attention = None if network.attention is None else _attend(graph, network, by_time)
+    outputs = dict(network.named_outputs())
+    firsts: dict[str, nn.Linear] = {}
+    others: dict[str, list[nn.Module]] = {}
+    for task, output in outputs.items():
+        first, *others[task] = output if isinstance(output, nn.Sequential) else [output]
+        assert isinstance(first, nn.Linear)
+        firsts[task] = first
+    if network.relations is not None:
+        firsts |= {DEPENDENT: network.relations.dependent, GOVERNOR: network.relations.head}
+    shapes: dict[str, Shape] = {}
+    for task, scores in _apply_all(graph, firsts, hidden, network.width).items():
+        if attention is not None and task in outputs:
+            # What attention adds has a range of its own, so its product is apart.
+            weight = _array(firsts[task].weight)[:, network.width :]
+            far = graph.product(weight, attention, f"outputs.{task}.far")
+            scores = graph.add("Add", [scores, far], f"outputs.{task}.both")
+        layers = [firsts[task], *others.get(task, [])]
+        scores = _apply(graph, nn.Sequential(*layers[1:]), scores, f"outputs.{task}")
+        shapes[graph.add("Identity", [scores], task)] = ["all words", _labels(layers)]
+    inputs: dict[str, Shape] = {
+        "forms": ["forms", _form_width(network, graph)],
+        "words": ["sentences", "words"],
+        "lengths": ["sentences"],
+        "places": ["all words"],
+    }
+    return graph.model(inputs, shapes, "forms")
+
+
+def _width(network: Tagger, graph: Graph) -> int:
+    """Of what the last LSTM gives, which has a frame for each direction if there is one."""
+    return network.width + (2 * len(FRAME) if graph.int8 else 0)
+
+
+def _encode(graph: Graph, network: Tagger) -> str:
+    """Like `Tagger.encode`, but the LSTMs want the time first: (words, sentences, width)."""
     places = graph.add("Transpose", ["words"], "words.transposed", perm=[1, 0])  # (words, sentences)
-    hidden = graph.add("Gather", [forms, places], "word_vectors", axis=0)
+    hidden = graph.add("Gather", ["forms", places], "word_vectors", axis=0)
     for number, layer in enumerate(network.layers):
-        name, last = f"layers.{number}", number == len(network.layers) - 1
-        lstm = _Lstm(graph, layer, name, always=None if number else _treebank(network))
+        name = f"layers.{number}"
+        always = None if number else _treebank(network)
+        lstm: _Lstm | _FramedLstm
+        if graph.int8:
+            lstm = _FramedLstm(graph, layer, name, None if number else _form_scale(network), always=always)
+        else:
+            lstm = _Lstm(graph, layer, name, always=always)
         states = lstm.run(hidden, "lengths", f"{name}.states")  # (words, 2, sentences, hidden)
-        states = graph.add("Transpose", [states], f"{name}.joined", perm=[2, 0, 1, 3] if last else [0, 2, 1, 3])
+        states = graph.add("Transpose", [states], f"{name}.joined", perm=[0, 2, 1, 3])
         shape = graph.integers([0, 0, -1], f"{name}.shape")  # 0: as it is
         hidden = graph.add("Reshape", [states, shape], f"{name}.hidden")
     return hidden
+
+
+def _form_scale(network: Tagger) -> Floats:
+    """What the features of forms were divided by."""
+    if network.form is not None:
+        return np.ones(network.form.out_features, dtype=np.float32)
+    return np.concatenate(
+        [_scale(network.word_embedding), np.ones(2 * network.char_lstm.hidden_size, dtype=np.float32)]
+    )
 
 
 def _treebank(network: Tagger) -> Floats | None:
@@ -164,121 +186,21 @@ def _treebank(network: Tagger) -> Floats | None:
     return None if network.treebank_embedding is None else _array(network.treebank_embedding.weight[0])
 
 
-def _represent(graph: _Graph, network: Tagger) -> str:
-    """Like `Tagger.represent`."""
-    table = _table(graph, network.word_embedding, "word_embedding")
-    words = _embed(graph, table, "forms", "form_embeddings")  # (forms, word_dim)
-    return graph.add("Concat", [words, _spell(graph, network)], "form_vectors", axis=1)
+def _weights(module: nn.LSTM, always: Floats | None) -> tuple[Floats, Floats, Floats]:
+    """Weights for inputs (2, 4 hidden, features) and states (2, 4 hidden, hidden), and the bias (2, 4 hidden).
 
-
-def _spell(graph: _Graph, network: Tagger) -> str:
-    """The character LSTM's last states for every form: (forms, 2 char_hidden).
-
-    ONNX's LSTM spends on every form what the longest one takes, so forms of different lengths go separately. As it dies
-    of having nothing to do, one more form, of one character, stands behind the others and goes with every group.
+    `always` are the last features of the inputs, where they are the same for all words: they become part of the bias.
     """
-    one_more = graph.add("Shape", ["forms"], "one_more")  # (1,): its number
-    lengths = _pad(graph, "spelling_lengths", [0, 1], 1, "padded_lengths")  # (forms + 1,)
-    chars = _pad(graph, "chars", [0, 0, 1, 0], PAD, "padded_chars")  # (forms + 1, characters)
-    table = _table(graph, network.char_embedding, "char_embedding")
-    lstm = _Lstm(graph, network.char_lstm, "char_lstm")
-    groups, states = [], []
-    for shorter, longest in pairwise((0, *SPELLING_GROUPS, LONGEST)):
-        name = f"spelling.{shorter}"
-        places = _places(graph, "spelling_lengths", shorter, longest, f"{name}.places")
-        places = graph.add("Concat", [places, one_more], f"{name}.forms", axis=0)  # (some,)
-        letters = _embed(graph, table, _spellings(graph, chars, places, longest, name), f"{name}.letters")
-        times = graph.add("Gather", [lengths, places], f"{name}.lengths", axis=0)
-        groups.append(places)
-        states.append(lstm.run(letters, times, f"{name}.states", output=1))  # (2, some, char_hidden)
-    last = graph.add("Concat", states, "spelling.states", axis=1)
-    last = graph.add("Transpose", [last], "spelling.transposed", perm=[1, 0, 2])
-    last = graph.add("Flatten", [last], "spelling.hidden", axis=1)  # (forms + groups, 2 char_hidden)
-    return _put_back(graph, last, groups, one_more)
+    parameters = dict(module.named_parameters())
 
+    def both(kind: str) -> Floats:
+        return np.stack([_gates(_array(parameters[f"{kind}_l0{direction}"])) for direction in ("", "_reverse")])
 
-def _places(graph: _Graph, lengths: str, shorter: int, longest: int, name: str) -> str:
-    """Where lengths are in a range, its end included."""
-    over = graph.add("Greater", [lengths, graph.integers(shorter, f"{name}.lower")], f"{name}.over")
-    within = graph.add("LessOrEqual", [lengths, graph.integers(longest, f"{name}.upper")], f"{name}.within")
-    both = graph.add("And", [over, within], f"{name}.both")
-    rows = graph.add("NonZero", [both], f"{name}.rows")  # (1, some)
-    return graph.add("Reshape", [rows, graph.integers([-1], f"{name}.shape")], name)
-
-
-def _spellings(graph: _Graph, chars: str, places: str, longest: int, name: str) -> str:
-    """The characters of some forms, no more than the longest has: (characters, some)."""
-    chosen = graph.add("Gather", [chars, places], f"{name}.padded_chars", axis=0)
-    chosen = _slice(graph, chosen, graph.integers([longest], f"{name}.longest"), 1, f"{name}.chars")
-    return graph.add("Transpose", [chosen], f"{name}.transposed", perm=[1, 0])
-
-
-def _put_back(graph: _Graph, rows: str, groups: list[str], count: str) -> str:
-    """Rows that stand group by group, in the order of the numbers in the groups, up to a count."""
-    numbers = graph.add("Concat", groups, "spelling.numbers", axis=0)
-    size = graph.add("Size", [numbers], "spelling.size")
-    steps = [graph.integers(0, "spelling.zero"), size, graph.integers(1, "spelling.one")]
-    positions = graph.add("Range", steps, "spelling.positions")
-    inverse = graph.add("ScatterElements", [numbers, numbers, positions], "spelling.inverse", axis=0)
-    return graph.add("Gather", [rows, _slice(graph, inverse, count, 0, "spelling.order")], "spellings", axis=0)
-
-
-def _pad(graph: _Graph, array: str, amounts: list[int], value: int, name: str) -> str:
-    how = [graph.integers(amounts, f"{name}.amounts"), graph.integers(value, f"{name}.value")]
-    return graph.add("Pad", [array, *how], name)
-
-
-def _slice(graph: _Graph, array: str, end: str, axis: int, name: str, *, start: int = 0) -> str:
-    first, along = graph.integers([start], f"{name}.start"), graph.integers([axis], f"{name}.axis")
-    return graph.add("Slice", [array, first, end, along], name)
-
-
-def _table(graph: _Graph, embedding: nn.Embedding, name: str) -> str:
-    weight = _array(embedding.weight)
-    return graph.constant(weight.astype(np.float16) if graph.int8 or graph.compact else weight, f"{name}.weight")
-
-
-def _embed(graph: _Graph, table: str, places: str, name: str) -> str:
-    if not graph.int8 and not graph.compact:
-        return graph.add("Gather", [table, places], name, axis=0)
-    rows = graph.add("Gather", [table, places], f"{name}.float16", axis=0)
-    return graph.add("Cast", [rows], name, to=TensorProto.FLOAT)
-
-
-class _Lstm:
-    """The weights of a bidirectional LSTM, which may run at several places of the graph.
-
-    `always` are its last features, where they are the same for all words: they become part of the bias.
-    """
-
-    def __init__(self, graph: _Graph, module: nn.Module, name: str, *, always: Floats | None = None) -> None:
-        assert isinstance(module, nn.LSTM)
-        self.graph, self.hidden = graph, module.hidden_size
-        weights = dict(module.named_parameters())
-
-        def both(kind: str) -> Floats:
-            return np.stack([_gates(_array(weights[f"{kind}_l0{direction}"])) for direction in ("", "_reverse")])
-
-        inputs, bias = both("weight_ih"), np.concatenate([both("bias_ih"), both("bias_hh")], axis=1)
-        if always is not None:
-            inputs, constant = np.split(inputs, [-len(always)], axis=2)
-            bias[:, : 4 * self.hidden] += constant @ always
-        self.bias = graph.constant(bias, f"{name}.bias")  # (2, 8 hidden)
-        store = _quantise if graph.int8 else _store
-        self.inputs = store(graph, inputs, f"{name}.weight_ih")  # (2, 4 hidden, features)
-        self.recurrent = store(graph, both("weight_hh"), f"{name}.weight_hh")  # (2, 4 hidden, hidden)
-
-    def run(self, sequence: str, lengths: str, name: str, *, output: int = 0) -> str:
-        """The states at all times (output 0) or the last ones (output 1)."""
-        times = self.graph.add("Cast", [lengths], f"{name}.lengths", to=TensorProto.INT32)
-        weights = [self.inputs[0], self.recurrent[0], self.bias, times]
-        how: dict[str, Any] = {"output": output, "direction": "bidirectional", "hidden_size": self.hidden}
-        if not self.graph.int8:
-            return self.graph.add("LSTM", [sequence, *weights], name, **how)
-        absent = ["", "", ""]  # first states and peepholes
-        scales = [*self.inputs[1:], *self.recurrent[1:]]
-        inputs = [sequence, *weights, *absent, *scales]
-        return self.graph.add("DynamicQuantizeLSTM", inputs, name, domain=MICROSOFT, **how)
+    inputs, bias = both("weight_ih"), both("bias_ih") + both("bias_hh")
+    if always is not None:
+        inputs, constant = np.split(inputs, [-len(always)], axis=2)
+        bias = bias + constant @ always
+    return inputs, both("weight_hh"), bias
 
 
 def _gates(parameter: Floats) -> Floats:
@@ -287,12 +209,109 @@ def _gates(parameter: Floats) -> Floats:
     return np.concatenate([inward, outward, forget, cell])
 
 
-def _attend(graph: _Graph, arcs: BiaffineArcs, attention: Attention, hidden: str) -> str:
-    """Like `BiaffineArcs` and then `Attention`: (sentences, words, ATTENTION)."""
+class _Lstm:
+    """A bidirectional LSTM in floats, which may run at several places of the graph."""
+
+    def __init__(self, graph: Graph, module: nn.Module, name: str, *, always: Floats | None = None) -> None:
+        assert isinstance(module, nn.LSTM)
+        self.graph, self.hidden = graph, module.hidden_size
+        inputs, recurrent, bias = _weights(module, always)
+        self.inputs, self.recurrent = (
+            graph.floats(inputs, f"{name}.weight_ih"),
+            graph.floats(recurrent, f"{name}.weight_hh"),
+        )
+        self.bias = graph.constant(np.concatenate([bias, np.zeros_like(bias)], axis=1), f"{name}.bias")  # (2, 8 hidden)
+
+    def run(self, sequence: str, lengths: str, name: str, *, output: int = 0) -> str:
+        """The states at all times (output 0) or the last ones (output 1)."""
+        times = self.graph.add("Cast", [lengths], f"{name}.lengths", to=TensorProto.INT32)
+        inputs = [sequence, self.inputs, self.recurrent, self.bias, times]
+        how: dict[str, Any] = {"output": output, "direction": "bidirectional", "hidden_size": self.hidden}
+        return self.graph.add("LSTM", inputs, name, **how)
+
+
+class _FramedLstm:
+    """A bidirectional LSTM in bytes. In each direction, two more states are always 1 and -1."""
+
+    def __init__(
+        self, graph: Graph, module: nn.Module, name: str, scale: Floats | None, *, always: Floats | None = None
+    ) -> None:
+        """What comes in has been divided by `scale` and framed; without a scale it is another LSTM's states."""
+        assert isinstance(module, nn.LSTM)
+        self.graph, self.hidden = graph, module.hidden_size + len(FRAME)
+        inputs, recurrent, bias = _weights(module, always)
+        behind = ((0, 0), (0, 0), (0, len(FRAME)))
+        inputs = _with_frames(inputs) if scale is None else np.pad(inputs * scale, behind)
+        inputs = _more_units(inputs)  # (2, 4 hidden, features)
+        recurrent = np.pad(_more_units(recurrent), behind)  # (2, 4 hidden, hidden)
+        gates = np.stack([np.full(2, OPEN), np.full(2, OPEN), np.full(2, OPEN), OPEN * FRAME])  # (4, 2)
+        bias = _more_units(bias[..., None], gates)[..., 0]  # (2, 4 hidden)
+        cells = np.zeros((2, 1, self.hidden), dtype=np.float32)
+        cells[..., -len(FRAME) :] = FULL * FRAME
+        self.cells = graph.constant(cells, f"{name}.cells")
+        self.inputs, self.recurrent = (
+            graph.bytes(inputs, f"{name}.weight_ih"),
+            graph.bytes(recurrent, f"{name}.weight_hh"),
+        )
+        self.bias = graph.constant(np.concatenate([bias, np.zeros_like(bias)], axis=1), f"{name}.bias")  # (2, 8 hidden)
+
+    def run(self, sequence: str, lengths: str, name: str, *, output: int = 0) -> str:
+        """The states at all times (output 0) or the last ones (output 1)."""
+        times = self.graph.add("Cast", [lengths], f"{name}.lengths", to=TensorProto.INT32)
+        sentences = self.graph.add("Shape", [lengths], f"{name}.sentences")
+        ends = [self.graph.integers([2], f"{name}.directions"), sentences, self.graph.integers([1], f"{name}.one")]
+        shape = self.graph.add("Concat", ends, f"{name}.cells.shape", axis=0)
+        cells = self.graph.add("Expand", [self.cells, shape], f"{name}.cells")  # (2, sentences, hidden)
+        weights = [self.inputs[0], self.recurrent[0], self.bias, times, "", cells, ""]  # no first states, no peepholes
+        inputs = [sequence, *weights, *self.inputs[1:], *self.recurrent[1:]]
+        how: dict[str, Any] = {"output": output, "direction": "bidirectional", "hidden_size": self.hidden}
+        return self.graph.add("DynamicQuantizeLSTM", inputs, name, domain=MICROSOFT, **how)
+
+
+def _more_units(parameter: Floats, of_frame: Floats | None = None) -> Floats:
+    """From (2, 4 hidden, features) to the same with a frame's units behind those of each gate."""
+    directions, units, features = parameter.shape
+    gates = parameter.reshape(directions, 4, units // 4, features)
+    more = np.zeros((directions, 4, len(FRAME), features), dtype=np.float32)
+    if of_frame is not None:
+        more += of_frame[None, :, :, None]
+    return np.concatenate([gates, more], axis=2).reshape(directions, -1, features).astype(np.float32)
+
+
+def _with_frames(weight: Floats) -> Floats:
+    """From (..., 2 hidden) to the same with no weight for the frame of each direction."""
+    sides = np.split(weight, 2, axis=-1)
+    nothing = np.zeros((*weight.shape[:-1], len(FRAME)), dtype=np.float32)
+    return np.concatenate([sides[0], nothing, sides[1], nothing], axis=-1)
+
+
+def _apply_all(graph: Graph, layers: dict[str, nn.Linear], hidden: str, width: int) -> dict[str, str]:
+    """Layers that all look at the first features of the same states, in one product."""
+    weight = np.concatenate([_array(layer.weight)[:, :width] for layer in layers.values()])
+    bias = np.concatenate([_bias(layer) for layer in layers.values()])
+    table = _on_states(graph, weight, bias, hidden, "firsts")
+    names = {task: f"firsts.{task}" for task in layers}
+    graph.split(table, [layer.out_features for layer in layers.values()], list(names.values()), "firsts.split")
+    return names
+
+
+def _on_states(graph: Graph, weight: Floats, bias: Floats, hidden: str, name: str) -> str:
+    """A layer on what the last LSTM gives."""
+    return graph.linear(_with_frames(weight) if graph.int8 else weight, bias, hidden, name, bounded=True)
+
+
+def _attend(graph: Graph, network: Tagger, by_time: str) -> str:
+    """Like `BiaffineArcs` and then `Attention`, on states with the time first: (all words, ATTENTION)."""
+    arcs, attention = network.arcs, network.attention
+    assert arcs is not None
+    assert attention is not None
+    hidden = graph.add("Transpose", [by_time], "hidden.by_sentence", perm=[1, 0, 2])  # (sentences, words, width)
     mask = _mask(graph, hidden)  # (sentences, words)
     root, heads = _chances(graph, arcs, hidden, mask)  # (sentences, words, 1) and (sentences, words, words)
     dependents = graph.add("Transpose", [heads], "chances.dependents", perm=[0, 2, 1])
-    values = _apply(graph, attention.value, hidden, "attention.value")  # (sentences, words, CONTEXT)
+    values = _on_states(
+        graph, _array(attention.value.weight), _bias(attention.value), hidden, "attention.value"
+    )  # (sentences, words, CONTEXT)
     of_root = graph.add("Mul", [root, graph.constant(_array(attention.root_value), "root_value")], "context.root")
     of_heads = graph.add("Add", [graph.add("MatMul", [heads, values], "context.words"), of_root], "context.heads")
     of_dependents = graph.add("MatMul", [dependents, values], "context.dependents")
@@ -300,10 +319,13 @@ def _attend(graph: _Graph, arcs: BiaffineArcs, attention: Attention, hidden: str
     counts = graph.add("Concat", sides, "counts", axis=2)  # (sentences, words, COUNTS)
     amounts = graph.integers([0, 1, 0, 0, -1, 0], "counts.amounts")  # one word in, one word out
     before = graph.add("Pad", [counts, amounts], "counts.before")
-    return graph.add("Concat", [of_heads, of_dependents, counts, before], "attention", axis=2)
+    table = graph.add("Concat", [of_heads, of_dependents, counts, before], "attention.by_sentence", axis=2)
+    table = graph.add("Transpose", [table], "attention.by_time", perm=[1, 0, 2])
+    flat = graph.add("Reshape", [table, graph.integers([-1, ATTENTION], "attention.shape")], "attention.flat")
+    return graph.add("Gather", [flat, "places"], "attention", axis=0)
 
 
-def _mask(graph: _Graph, hidden: str) -> str:
+def _mask(graph: Graph, hidden: str) -> str:
     """Where there is a word: (sentences, words)."""
     size = graph.add("Gather", [graph.add("Shape", [hidden], "sizes"), graph.integers(1, "mask.axis")], "mask.size")
     steps = [graph.integers(0, "mask.zero"), size, graph.integers(1, "mask.one")]
@@ -312,17 +334,19 @@ def _mask(graph: _Graph, hidden: str) -> str:
     return graph.add("Less", [positions, lengths], "mask")
 
 
-def _chances(graph: _Graph, arcs: BiaffineArcs, hidden: str, mask: str) -> tuple[str, str]:
+def _chances(graph: Graph, arcs: BiaffineArcs, hidden: str, mask: str) -> tuple[str, str]:
     """How likely the root and each word are the head of each word; nothing is for padding."""
     leaky = nn.LeakyReLU(0.1)
-    dependents = _apply(graph, nn.Sequential(arcs.arc_dependent, leaky), hidden, "arc_dependent")
-    heads = _apply(graph, nn.Sequential(arcs.arc_head, leaky), hidden, "arc_head")  # (sentences, words, arc_dim)
+    dependents, heads = (
+        _apply(graph, leaky, _on_states(graph, _array(layer.weight), _bias(layer), hidden, name), name)
+        for layer, name in ((arcs.arc_dependent, "arc_dependent"), (arcs.arc_head, "arc_head"))
+    )  # (sentences, words, arc_dim)
     weight = _array(arcs.arc_weight)  # (arc_dim + 1, arc_dim), its last row for the one beside each dependent
-    product = _product(graph, weight[:-1].T, dependents, "arc_weight")  # (sentences, words, arc_dim)
+    product = graph.product(weight[:-1].T, dependents, "arc_weight")  # (sentences, words, arc_dim)
     wanted = graph.add("Add", [product, graph.constant(weight[-1], "arc_bias")], "arc_wanted")
     head_of_root = graph.constant(_array(leaky(arcs.arc_head(arcs.root)))[:, None], "arc_root")  # (arc_dim, 1)
     root_scores = graph.add("MatMul", [wanted, head_of_root], "arcs.root")  # (sentences, words, 1)
-    turned = graph.add("Transpose", [heads], "arc_head.turned", perm=[0, 2, 1])
+    turned = graph.add("Transpose", [heads], "arc_head.by_feature", perm=[0, 2, 1])
     scores = graph.add("MatMul", [wanted, turned], "arcs.words")  # (sentences, words, words)
     columns = graph.add("Unsqueeze", [mask, graph.integers([1], "mask.columns.axis")], "mask.columns")
     never = graph.constant(np.array(NEVER, dtype=np.float32), "never")
@@ -331,12 +355,12 @@ def _chances(graph: _Graph, arcs: BiaffineArcs, hidden: str, mask: str) -> tuple
     chances = graph.add("Softmax", [scores], "arcs.chances", axis=2)
     rows = graph.add("Unsqueeze", [mask, graph.integers([2], "mask.rows.axis")], "mask.rows")
     chances = graph.add("Where", [rows, chances, graph.constant(np.array(0, dtype=np.float32), "nothing")], "chances")
-    root = _slice(graph, chances, graph.integers([1], "chances.one"), 2, "chances.root")
+    root = graph.slice(chances, graph.integers([1], "chances.one"), 2, "chances.root")
     end = graph.integers([LONGEST], "chances.end")
-    return root, _slice(graph, chances, end, 2, "chances.heads", start=1)
+    return root, graph.slice(chances, end, 2, "chances.heads", start=1)
 
 
-def _both_sides(graph: _Graph, chances: str, name: str) -> tuple[str, str]:
+def _both_sides(graph: Graph, chances: str, name: str) -> tuple[str, str]:
     """How much of each row lies left of the diagonal, and how much right of it: (sentences, words, 1) each."""
 
     def side(which: str, upper: int, diagonal: int) -> str:
@@ -347,22 +371,7 @@ def _both_sides(graph: _Graph, chances: str, name: str) -> tuple[str, str]:
     return side("left", 0, -1), side("right", 1, 1)
 
 
-def _score(graph: _Graph, output: nn.Module, hidden: str, attention: str | None, name: str) -> str:
-    """A task's layers, on the words' hidden states and on what attention adds to them.
-
-    The two have ranges of their own, so their products are apart: as bytes they would share one.
-    """
-    if attention is None:
-        return _apply(graph, output, hidden, name)
-    first, *others = output if isinstance(output, nn.Sequential) else [output]
-    assert isinstance(first, nn.Linear)
-    near, far = np.split(_array(first.weight), [first.in_features - ATTENTION], axis=1)
-    scores = _linear(graph, near, _bias(first), hidden, f"{name}.near")
-    scores = graph.add("Add", [scores, _product(graph, far, attention, f"{name}.far")], f"{name}.both")
-    return _apply(graph, nn.Sequential(*others), scores, f"{name}.others")
-
-
-def _apply(graph: _Graph, module: nn.Module, hidden: str, name: str) -> str:
+def _apply(graph: Graph, module: nn.Module, hidden: str, name: str) -> str:
     """Feed-forward layers, whichever they are."""
     match module:
         case nn.Sequential():
@@ -370,7 +379,7 @@ def _apply(graph: _Graph, module: nn.Module, hidden: str, name: str) -> str:
                 hidden = _apply(graph, part, hidden, f"{name}.{number}")
             return hidden
         case nn.Linear():
-            return _linear(graph, _array(module.weight), _bias(module), hidden, name)
+            return graph.linear(_array(module.weight), _bias(module), hidden, name)
         case nn.LeakyReLU():
             return graph.add("LeakyRelu", [hidden], f"{name}.activation", alpha=module.negative_slope)
         case nn.Dropout() | SharedDropout() | nn.Identity():
@@ -382,61 +391,24 @@ def _bias(layer: nn.Linear) -> Floats:
     return np.zeros(layer.out_features, dtype=np.float32) if layer.bias is None else _array(layer.bias)
 
 
-def _linear(graph: _Graph, weight: Floats, bias: Floats, hidden: str, name: str) -> str:
-    """A layer whose weight is of shape (labels, features)."""
-    bias_name = graph.constant(bias, f"{name}.bias")
-    if graph.int8:
-        quantised = _quantise(graph, weight, f"{name}.weight")
-        return graph.add("DynamicQuantizeMatMul", [hidden, *quantised, bias_name], f"{name}.scores", domain=MICROSOFT)
-    return graph.add("Add", [_product(graph, weight, hidden, name), bias_name], f"{name}.scores")
+def _labels(layers: list[nn.Module]) -> int:
+    """The width of what some layers give."""
+    return next(layer.out_features for layer in reversed(layers) if isinstance(layer, nn.Linear))
 
 
-def _product(graph: _Graph, weight: Floats, hidden: str, name: str) -> str:
-    """Floats times a weight of shape (labels, features)."""
-    turned = graph.add("Transpose", _store(graph, weight, f"{name}.weight"), f"{name}.turned", perm=[1, 0])
-    return graph.add("MatMul", [hidden, turned], f"{name}.product")
-
-
-def _store(graph: _Graph, weight: Floats, name: str) -> list[str]:
-    """Weights as floats: as they are, or made from bytes by nodes that ONNX Runtime works out once, when it loads."""
-    if not graph.compact and not graph.int8:
-        return [graph.constant(weight, name)]
-    rounded, scale = _bytes(weight, 127)
-    floats = graph.add("Cast", [graph.constant(rounded, f"{name}.bytes")], f"{name}.floats", to=TensorProto.FLOAT)
-    return [graph.add("Mul", [floats, graph.constant(scale[..., None], f"{name}.scale")], name)]
-
-
-def _bytes(weight: Floats, largest_byte: int) -> tuple[NDArray[np.int8], Floats]:
-    """Weights of shape (..., outputs, features) as bytes, and a scale for each output."""
-    largest = np.abs(weight).max(axis=-1)  # (..., outputs)
-    scale: Floats = (np.where(largest > 0, largest, 1) / largest_byte).astype(np.float32)
-    return np.rint(weight / scale[..., None]).astype(np.int8), scale
-
-
-def _quantise(graph: _Graph, weight: Floats, name: str) -> list[str]:
-    """Weights as bytes, turned to (..., features, outputs), with a scale and a zero point for each output."""
-    rounded, scale = _bytes(weight, LARGEST_BYTE)
-    return [
-        graph.constant(rounded.swapaxes(-1, -2), name),
-        graph.constant(scale, f"{name}.scale"),
-        graph.constant(np.zeros(scale.shape, dtype=np.int8), f"{name}.zero_point"),
-    ]
+def _relations(relations: Relations, graph: Graph) -> onnx.ModelProto:
+    """Like `Relations.relate`."""
+    root = graph.halves(_array(relations.root)[None], "root")  # (1, relation_hidden)
+    rows = graph.add("Concat", [root, "heads"], "root_and_heads", axis=0)
+    chosen = graph.add("Gather", [rows, "governors"], "chosen", axis=0)  # (words, relation_hidden)
+    joined = graph.add("LeakyRelu", [graph.add("Add", ["dependents", chosen], "sums")], "joined", alpha=0.1)
+    product = graph.add("MatMul", [joined, graph.halves(_array(relations.output.weight).T, "weight")], "product")
+    graph.add("Add", [product, graph.constant(_array(relations.output.bias), "bias")], "relations")
+    shape: Shape = ["words", relations.output.in_features]
+    inputs: dict[str, Shape] = {"dependents": shape, "heads": shape, "governors": ["words"]}
+    return graph.model(inputs, {"relations": ["words", relations.output.out_features]}, "dependents", "heads")
 
 
 def _array(tensor: Tensor) -> Floats:
     array: Floats = tensor.detach().float().cpu().numpy()
     return array
-
-
-def _labels(module: nn.Module) -> int:
-    """The width of what a stack of layers gives."""
-    linear = [part for part in module.modules() if isinstance(part, nn.Linear)]
-    return linear[-1].out_features
-
-
-def _write(path: Path, model: onnx.ModelProto) -> None:
-    size = sum(len(weight.raw_data) for weight in model.graph.initializer)
-    if size > LARGEST_FILE:
-        raise BiplanarError(f"{path}: expected at most {LARGEST_FILE} bytes, found {size}; leave out some word vectors")
-    with writing(path) as stream:
-        stream.buffer.write(model.SerializeToString(deterministic=True))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from biplanar.forest import offsets_of
 from biplanar.tree import Int64s
 
 PAD, UNKNOWN = 0, 1
@@ -85,12 +86,34 @@ class Vocabulary:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Some sentences as arrays. Each distinct form stands once; `words` says which form stands where."""
+class Spellings:
+    """Some forms as arrays: the number of each, and the numbers of its characters."""
 
-    forms: Int64s  # (forms,)
+    ids: Int64s  # (forms,)
     chars: Int64s  # (forms, characters)
-    spelling_lengths: Int64s  # (forms,)
+    lengths: Int64s  # (forms,)
+
+    @classmethod
+    def of(cls, forms: Sequence[str], vocabulary: Vocabulary) -> Spellings:
+        """Look up some forms."""
+        spellings = [vocabulary.spell(form) for form in forms]
+        lengths = np.array([max(len(spelling), 1) for spelling in spellings], dtype=np.int64)
+        chars = np.zeros((len(spellings), int(lengths.max(initial=1))), dtype=np.int64)
+        for number, spelling in enumerate(spellings):
+            chars[number, : len(spelling)] = spelling
+        ids = [vocabulary.form_ids.get(form.lower(), UNKNOWN) for form in forms]
+        return cls(np.array(ids, dtype=np.int64), chars, lengths)
+
+    def some(self, chosen: Int64s) -> Spellings:
+        """Those of some of the forms, without more padding than they need."""
+        lengths = self.lengths[chosen]
+        return Spellings(self.ids[chosen], self.chars[chosen, : int(lengths.max(initial=1))], lengths)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some sentences as arrays; `words` says which of some forms stands where."""
+
     words: Int64s  # (sentences, words), numbers into forms
     lengths: Int64s  # (sentences,)
     treebanks: Int64s | None = None  # (sentences,); None: all are of the first
@@ -100,57 +123,67 @@ class Batch:
         """Where there is a word and not padding: (sentences, words)."""
         return np.asarray(np.arange(self.words.shape[1]) < self.lengths[:, None])
 
+    @cached_property
+    def places(self) -> Int64s:
+        """Where the words are in an array of all sentences, padding included: (all words,)."""
+        return np.flatnonzero(self.mask)
+
+    @cached_property
+    def own_forms(self) -> tuple[Int64s, Batch]:
+        """The forms that stand in these sentences, each once, and the batch with numbers into them."""
+        used, numbers = np.unique(self.words[self.mask], return_inverse=True)
+        words = np.zeros_like(self.words)
+        words[self.mask] = numbers
+        return used, replace(self, words=words)
+
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sentences with all their distinct forms looked up once, ready to be cut into batches."""
+    """Sentences with their distinct forms numbered, ready to be cut into batches."""
 
-    forms: Int64s
-    chars: Int64s
-    spelling_lengths: Int64s
-    sentences: list[Int64s]
+    forms: Sequence[str]
+    words: Int64s  # (all words,), numbers into forms, sentence after sentence
+    offsets: Int64s  # where the sentences begin, and where the last one ends
     treebanks: Int64s | None = None  # of the sentences; None: all are of the first
 
     @classmethod
-    def of(cls, sentences: Sequence[Sequence[str]], vocabulary: Vocabulary, treebanks: Int64s | None = None) -> Corpus:
-        """Look up every form of the sentences."""
+    def of(cls, sentences: Iterable[Sequence[str]], treebanks: Int64s | None = None) -> Corpus:
+        """Number the forms of some sentences."""
         numbers: dict[str, int] = {}
-        rows = [[numbers.setdefault(form, len(numbers)) for form in sentence] for sentence in sentences]
-        spellings = [vocabulary.spell(form) for form in numbers]
-        lengths = np.array([max(len(spelling), 1) for spelling in spellings], dtype=np.int64)
-        chars = np.zeros((len(spellings), int(lengths.max(initial=1))), dtype=np.int64)
-        for number, spelling in enumerate(spellings):
-            chars[number, : len(spelling)] = spelling
-        ids = [vocabulary.form_ids.get(form.lower(), UNKNOWN) for form in numbers]
-        words = [np.array(row, dtype=np.int64) for row in rows]
-        return cls(np.array(ids, dtype=np.int64), chars, lengths, words, treebanks)
+        words, lengths = list[int](), list[int]()
+        for sentence in sentences:
+            words += [numbers.setdefault(form, len(numbers)) for form in sentence]
+            lengths.append(len(sentence))
+        return cls(list(numbers), np.array(words, dtype=np.int64), offsets_of(lengths), treebanks)
 
     @cached_property
     def lengths(self) -> Int64s:
         """The number of words of each sentence."""
-        return np.array([len(sentence) for sentence in self.sentences], dtype=np.int64)
+        return np.diff(self.offsets)
+
+    def places(self, chosen: Sequence[int] | Int64s) -> Int64s:
+        """Where the words of some sentences are among all words."""
+        lengths = self.lengths[np.asarray(chosen)]
+        ends = np.cumsum(lengths)
+        starts = self.offsets[np.asarray(chosen)] - ends + lengths
+        return np.asarray(np.arange(ends[-1]) + np.repeat(starts, lengths))
 
     def batch(self, chosen: Sequence[int] | Int64s) -> Batch:
         """Some of the sentences."""
         lengths = self.lengths[np.asarray(chosen)]
-        flat = np.concatenate([self.sentences[number] for number in chosen])
-        used, places = np.unique(flat, return_inverse=True)
         words = np.zeros((len(lengths), int(lengths.max())), dtype=np.int64)
-        words[np.arange(words.shape[1]) < lengths[:, None]] = places
-        spelling_lengths = self.spelling_lengths[used]
-        chars = self.chars[used, : int(spelling_lengths.max())]
-        treebanks = None if self.treebanks is None else self.treebanks[np.asarray(chosen)]
-        return Batch(self.forms[used], chars, spelling_lengths, words, lengths, treebanks)
+        words[np.arange(words.shape[1]) < lengths[:, None]] = self.words[self.places(chosen)]
+        return Batch(words, lengths, None if self.treebanks is None else self.treebanks[np.asarray(chosen)])
 
 
 def batches_by_words(lengths: Int64s, most_words: int, order: Int64s) -> list[Int64s]:
     """Cut an order of sentences into batches of at most so many words, padding included; a long sentence goes alone."""
     batches, start, longest = [], 0, 0
-    for at, number in enumerate(order):
-        longest = max(longest, int(lengths[number]))
+    for at, length in enumerate(lengths[order].tolist()):
+        longest = max(longest, length)
         if at > start and longest * (at + 1 - start) > most_words:
             batches.append(order[start:at])
-            start, longest = at, int(lengths[number])
+            start, longest = at, length
     if start < len(order):
         batches.append(order[start:])
     return batches

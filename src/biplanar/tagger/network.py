@@ -11,11 +11,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from biplanar.encodings.brackets import DEPTH_TASK
-from biplanar.errors import BiplanarError
 from biplanar.tagger.config import Auxiliary, Network
-from biplanar.tagger.features import PAD, RESERVED, UNKNOWN, Batch
-from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Floats
-from biplanar.tree import Int64s
+from biplanar.tagger.features import PAD, RESERVED, UNKNOWN, Batch, Spellings
+from biplanar.tagger.predict import DEPENDENT, GOVERNOR
 
 # What attention adds to each word: two contexts, and five numbers of its own and of the word before.
 CONTEXT = 200
@@ -45,7 +43,9 @@ class Tagger(nn.Module):
         self.char_embedding = nn.Embedding(chars + RESERVED, config.char_dim, padding_idx=PAD)
         self.char_lstm = nn.LSTM(config.char_dim, config.char_hidden, batch_first=True, bidirectional=True)
         self.treebank_embedding = nn.Embedding(treebanks, config.treebank_dim) if config.treebank_dim else None
-        width = config.word_dim + 2 * config.char_hidden + config.treebank_dim
+        width = config.word_dim + 2 * config.char_hidden
+        self.form = nn.Linear(width, config.form_dim) if config.form_dim else None
+        width = (config.form_dim or width) + config.treebank_dim
         sizes = [width] + [2 * config.hidden] * (config.layers - 1)
         self.layers = nn.ModuleList(
             nn.LSTM(size, config.hidden, batch_first=True, bidirectional=True) for size in sizes
@@ -79,9 +79,9 @@ class Tagger(nn.Module):
                         if "bias_ih" in name:  # start with open forget gates, so that memory lasts
                             nn.init.ones_(parameter.chunk(4)[1])
 
-    def forward(self, batch: TensorBatch) -> dict[str, Tensor]:
+    def forward(self, forms: Tensor, batch: TensorBatch) -> dict[str, Tensor]:
         """Scores by task, and what `relations` will need of each word: (words of all sentences, labels)."""
-        hidden = self.encode(batch)  # (sentences, words, width)
+        hidden = self.encode(forms, batch)  # (sentences, words, width)
         arcs = None if self.arcs is None else self.arcs(hidden, batch.mask)
         scores = self.score(hidden, batch, arcs)
         if self.relations is not None:
@@ -100,9 +100,9 @@ class Tagger(nn.Module):
         """The last layers, by task."""
         return ((task, self.outputs[_module_name(task)]) for task in self.tasks)
 
-    def encode(self, batch: TensorBatch) -> Tensor:
-        """Every word in its context: (sentences, words, width)."""
-        hidden = self.represent(batch)[batch.words]  # (sentences, words, word_dim + 2 char_hidden)
+    def encode(self, forms: Tensor, batch: TensorBatch) -> Tensor:
+        """Every word in its context: (sentences, words, width). `forms` are what `represent` gives."""
+        hidden = forms[batch.words]  # (sentences, words, features of a form)
         if self.treebank_embedding is not None:
             treebank = self.treebank_embedding(batch.treebanks)[:, None]  # (sentences, 1, treebank_dim)
             hidden = torch.cat([hidden, treebank.expand(-1, hidden.shape[1], -1)], dim=-1)
@@ -111,16 +111,17 @@ class Tagger(nn.Module):
         dropped: Tensor = self.dropout(hidden)
         return dropped
 
-    def represent(self, batch: TensorBatch) -> Tensor:
-        """Every form by itself, by its embedding and its spelling: (forms, word_dim + 2 char_hidden)."""
-        forms = batch.forms
+    def represent(self, spellings: TensorSpellings) -> Tensor:
+        """Every form by itself, by its embedding and its spelling: (forms, form_dim or word_dim + 2 char_hidden)."""
+        ids = spellings.ids
         if self.training and self.word_dropout:
-            hide = torch.rand(len(forms), device=forms.device) < self.word_dropout
-            forms = forms.masked_fill(hide, UNKNOWN)
-        letters = self.char_embedding(batch.chars)  # (forms, characters, char_dim)
-        packed = pack_padded_sequence(letters, batch.spelling_lengths, batch_first=True, enforce_sorted=False)
+            hide = torch.rand(len(ids), device=ids.device) < self.word_dropout
+            ids = ids.masked_fill(hide, UNKNOWN)
+        letters = self.char_embedding(spellings.chars)  # (forms, characters, char_dim)
+        packed = pack_padded_sequence(letters, spellings.lengths, batch_first=True, enforce_sorted=False)
         _, (last, _) = self.char_lstm(packed)  # (2, forms, char_hidden)
-        return torch.cat([self.word_embedding(forms), last[0], last[1]], dim=-1)
+        both = torch.cat([self.word_embedding(ids), last[0], last[1]], dim=-1)
+        return both if self.form is None else torch.tanh(self.form(both))
 
 
 class SharedDropout(nn.Module):
@@ -280,12 +281,26 @@ def _run(layer: nn.Module, hidden: Tensor, lengths: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
+class TensorSpellings:
+    """Forms as tensors; lengths stay on the CPU, where packing wants them."""
+
+    ids: Tensor
+    chars: Tensor
+    lengths: Tensor
+
+    @classmethod
+    def of(cls, spellings: Spellings, device: torch.device) -> TensorSpellings:
+        """Copy forms to a device."""
+        ids, chars = (
+            torch.from_numpy(array).to(device, non_blocking=True) for array in (spellings.ids, spellings.chars)
+        )
+        return cls(ids, chars, torch.from_numpy(spellings.lengths))
+
+
+@dataclass(frozen=True)
 class TensorBatch:
     """A batch as tensors; lengths stay on the CPU, where packing wants them."""
 
-    forms: Tensor
-    chars: Tensor
-    spelling_lengths: Tensor
     words: Tensor
     lengths: Tensor
     mask: Tensor
@@ -296,38 +311,12 @@ class TensorBatch:
     def of(cls, batch: Batch, device: torch.device) -> TensorBatch:
         """Copy a batch to a device."""
         treebanks = np.zeros(len(batch.lengths), dtype=np.int64) if batch.treebanks is None else batch.treebanks
-        forms, chars, words, mask, places, treebank = (
+        words, mask, places, treebank = (
             torch.from_numpy(array).to(device, non_blocking=True)
-            for array in (batch.forms, batch.chars, batch.words, batch.mask, np.flatnonzero(batch.mask), treebanks)
+            for array in (batch.words, batch.mask, batch.places, treebanks)
         )
-        spelling_lengths, lengths = torch.from_numpy(batch.spelling_lengths), torch.from_numpy(batch.lengths)
-        return cls(forms, chars, spelling_lengths, words, lengths, mask, places, treebank)
+        return cls(words, torch.from_numpy(batch.lengths), mask, places, treebank)
 
     def only_words(self, table: Tensor) -> Tensor:
         """From (sentences, words, ...) to (all words, ...): what is no padding."""
         return table.flatten(0, 1).index_select(0, self.places)
-
-
-@dataclass(frozen=True)
-class TorchTagger:
-    """Scores from a network on any device, as arrays."""
-
-    network: Tagger
-    device: torch.device
-
-    @torch.no_grad()
-    def score(self, batch: Batch) -> dict[str, Floats]:
-        """Scores by task: (words of all sentences, labels)."""
-        self.network.eval()
-        scores = self.network(TensorBatch.of(batch, self.device))
-        return {task: table.float().cpu().numpy() for task, table in scores.items()}
-
-    @torch.no_grad()
-    def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
-        """Scores of relations, given each word's head: (words, relations)."""
-        if self.network.relations is None:
-            raise BiplanarError("this network has no relations given the head")
-        self.network.eval()
-        tables = (torch.from_numpy(array).to(self.device) for array in (dependents, heads, governors))
-        scores: Floats = self.network.relations.relate(*tables).float().cpu().numpy()
-        return scores

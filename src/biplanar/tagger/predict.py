@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +17,14 @@ from numpy.typing import NDArray
 from biplanar.decoding import DECODERS, check_decoder, is_root_like
 from biplanar.decoding.arcs import head_scores
 from biplanar.decoding.repair import repair_cleanly
-from biplanar.decoding.search import DEPTH_WEIGHT, Beam, LabelScores, Outcome, Search, log_probabilities
+from biplanar.decoding.scores import (
+    DEPTH_WEIGHT,
+    LabelScores,
+    best_given_heads,
+    best_labels,
+    log_probabilities,
+)
+from biplanar.decoding.search import Beam, Found, Outcome, Search, words_of
 from biplanar.decoding.spanning import spanning_tree
 from biplanar.encodings import Encoding
 from biplanar.encodings.brackets import Brackets
@@ -26,6 +36,8 @@ from biplanar.tree import Int32s, Int64s
 Floats = NDArray[np.float32]
 Scores = Mapping[str, Floats]
 Trees = list[NDArray[np.int32]]  # for each sentence, rows of heads
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # Not labels, but what a scorer that can `relate` knows of each word as a dependent and as a head.
 DEPENDENT, GOVERNOR = "relation.dependent", "relation.head"
@@ -41,8 +53,14 @@ DRAWS, TEMPERATURE = 64, 3.0
 class Scorer(Protocol):
     """What gives scores: a network in PyTorch or in ONNX Runtime."""
 
-    def score(self, batch: Batch) -> Scores:
-        """Scores by task: (words of all sentences, labels)."""
+    def represent(self, forms: Sequence[str]) -> Any:
+        """Vectors of some forms, as the scorer itself wants them; asked for once for many batches."""
+
+    def score(self, forms: Any, batch: Batch) -> Scores:
+        """Scores by task: (words of all sentences, labels); the batch's words are numbers into the forms.
+
+        They may still be on their way from a device when this returns; whoever looks at them waits for them.
+        """
 
     def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
         """Scores of relations, given each word's head: (words, relations).
@@ -50,6 +68,14 @@ class Scorer(Protocol):
         The first two are the tables `relation.dependent` and `relation.head`; governors number the rows of the second
         from 1, and the root is 0. A scorer that gives no such tables has none to relate.
         """
+
+
+class Relating(Mapping[str, Floats]):
+    """Scores that stayed on a device, and relate words to their heads there."""
+
+    @abstractmethod
+    def relate(self, governors: Int64s) -> Floats:
+        """What the scorer's `relate` would say."""
 
 
 @dataclass(frozen=True)
@@ -90,35 +116,38 @@ class TreeDecoder:
     @cached_property
     def search(self) -> Search:
         """The search over this model's labels."""
-        return Search.over([self.names[task] for task in self.encoding.tasks], self.beam)
+        planes = {task: self.names[task] for task in self.encoding.tasks}
+        return Search.over(planes, self.beam, depth_weight=self.depth_weight)
 
     @cached_property
     def roots(self) -> NDArray[np.bool_]:
         """Which relations are the root's."""
         return np.array([is_root_like(name) for name in self.names["deprel"]])
 
-    def parse(self, scorer: Scorer, batch: Batch, upos: Column | None = None) -> Parsed:
+    def parse(self, scorer: Scorer, forms: Any, batch: Batch, upos: Column | None = None) -> Parsed:
         """Score and decode some sentences."""
-        scores, offsets = scorer.score(batch), offsets_of(batch.lengths)
-        boiled = self._boiled(scores)
-        drawn = self._drawn(boiled, offsets)
-        heads, outcome = self._heads(scores, boiled, drawn, offsets, upos)
+        return self.decode(scorer, scorer.score(forms, batch), offsets_of(batch.lengths), upos)
+
+    def decode(self, scorer: Scorer, scores: Scores, offsets: Int64s, upos: Column | None = None) -> Parsed:
+        """From the scores of some sentences to their trees."""
+        drawn = self._drawn(scores, offsets)
+        heads, outcome = self._heads(scores, drawn, offsets, upos)
         relations = self._relations(scorer, scores, heads, offsets)
         chances = self._probabilities(scores, drawn, heads, offsets, upos) if self.probabilities else None
         return Parsed(heads, relations, chances, outcome)
 
-    def best_trees(self, scorer: Scorer, batch: Batch, wanted: int) -> list[tuple[Parsed, float]]:
+    def best_trees(self, scorer: Scorer, words: Sequence[str], wanted: int) -> list[tuple[Parsed, float]]:
         """Up to so many trees of one sentence, best first, with the log-probabilities of their best labels."""
         if not isinstance(self.encoding, Brackets):
             raise LabelError(f"expected a bracket encoding to find several trees, found {self.encoding.name}")
         if wanted < 1:
             raise LabelError(f"expected to want at least one tree, found {wanted}")
-        scores, offsets = scorer.score(batch), offsets_of(batch.lengths)
-        boiled = self.label_scores(scores)
-        drawn = self._drawn(boiled, offsets)
-        found = self.search.best_trees(boiled, offsets, 0, wanted)
+        corpus = Corpus.of([words])
+        scores, offsets = scorer.score(scorer.represent(corpus.forms), corpus.batch([0])), corpus.offsets
+        drawn = self._drawn(scores, offsets)
+        found = self.search.best_trees(self.search.boiled(scores, self.roots), offsets, 0, wanted)
         if not found:  # not even the widest search found a tree
-            heads, _ = self._heads(scores, boiled, drawn, offsets, None)
+            heads, _ = self._heads(scores, drawn, offsets, None)
             found = [(heads, -np.inf)]
         result = []
         for heads, score in found:
@@ -127,53 +156,54 @@ class TreeDecoder:
             result.append((Parsed(heads, relations, chances), score))
         return result
 
-    def _boiled(self, scores: Scores) -> LabelScores | None:
-        """What a search or a draw needs, if there is to be one."""
-        needed = isinstance(self.encoding, Brackets) and (self.decoder not in DECODERS or self.probabilities)
-        return self.label_scores(scores) if needed else None
-
-    def _drawn(self, boiled: LabelScores | None, offsets: Int64s) -> Trees:
+    def _drawn(self, scores: Scores, offsets: Int64s) -> Trees:
         """Trees drawn by their probability, for each sentence; none where nothing asks for them."""
-        if boiled is None or not (self.probabilities or self.decoder == "minimum-risk"):
+        wanted = self.probabilities or self.decoder == "minimum-risk"
+        if not wanted or not isinstance(self.encoding, Brackets):
             return []
-        cooled = boiled.cooled(self.temperature)
+        cooled = self.search.boiled(scores, self.roots).cooled(self.temperature)
         return [self.search.draw_trees(cooled, offsets, sentence, DRAWS) for sentence in range(len(offsets) - 1)]
 
-    def _heads(
-        self, scores: Scores, boiled: LabelScores | None, drawn: Trees, offsets: Int64s, upos: Column | None
-    ) -> tuple[Int32s, Outcome]:
+    def _heads(self, scores: Scores, drawn: Trees, offsets: Int64s, upos: Column | None) -> tuple[Int32s, Outcome]:
         if self.decoder in DECODERS:
-            best = [scores[task].argmax(axis=1).astype(np.int32) for task in self.encoding.tasks]
-            return self._repaired(best, scores, offsets, upos), Outcome()
-        if boiled is None:
+            best = [best_labels(scores[task]) for task in self.encoding.tasks]
+            return self._repaired(best, scores["deprel"], offsets, upos), Outcome()
+        if not isinstance(self.encoding, Brackets):
             return self._likeliest_heads(scores, offsets, upos), Outcome()
-        labels, outcome = self.search.best_labels(boiled, offsets)
-        heads = self._repaired(labels, scores, offsets, upos)
-        return (heads if self.decoder == "search" else self._least_risk(drawn, heads, offsets)), outcome
+        found = self.search.best(scores, self.roots, offsets)
+        heads = self._rescued(found, scores, offsets)
+        return (heads if self.decoder == "search" else self._least_risk(drawn, heads, offsets)), found.outcome
 
-    def label_scores(self, scores: Scores) -> LabelScores:
-        """What the search needs of the scores."""
-        return LabelScores.of(scores, self.encoding.tasks, self.roots, depth_weight=self.depth_weight)
+    def _rescued(self, found: Found, scores: Scores, offsets: Int64s) -> Int32s:
+        """What was found, with the trees of greedy decoding where the search was lost."""
+        if len(found.lost):
+            words, places = words_of(found.lost, offsets)
+            labels = list(found.labels[: len(self.encoding.tasks), words])
+            found.heads[words] = self._repaired(labels, scores["deprel"][words], places, None)
+        return found.heads
 
-    def _repaired(self, labels: list[Int32s], scores: Scores, offsets: Int64s, upos: Column | None) -> Int32s:
+    def _repaired(self, labels: list[Int32s], relations: Floats, offsets: Int64s, upos: Column | None) -> Int32s:
         columns = [Column(ids, self.names[task]) for ids, task in zip(labels, self.encoding.tasks, strict=True)]
         asserted = self.encoding.decode(columns, offsets, upos)
         if self.decoder == "paper":
             named_root = np.array([name == "root" for name in self.names["deprel"]], dtype=np.float32)
-            return DECODERS["paper"](asserted, offsets, named_root[scores["deprel"].argmax(axis=1)])
-        likeness = np.exp(log_probabilities(scores["deprel"])) @ self.roots.astype(np.float32)
+            return DECODERS["paper"](asserted, offsets, named_root[best_labels(relations)])
+        likeness = np.exp(log_probabilities(relations)) @ self.roots.astype(np.float32)
         return np.asarray(repair_cleanly(asserted, offsets, likeness))
 
     def _relations(self, scorer: Scorer, scores: Scores, heads: Int32s, offsets: Int64s) -> Int32s:
         """The best relation of each word to its head; `paper` takes the tagger's whatever the head is."""
         if self.decoder == "paper":
-            return np.asarray(scores["deprel"].argmax(axis=1), dtype=np.int32)
+            return best_labels(scores["deprel"])
         table = scores["deprel"]
         if DEPENDENT in scores:
             starts = np.repeat(offsets[:-1], np.diff(offsets))
             governors = np.where(heads > 0, starts + heads, 0)
-            table = scorer.relate(scores[DEPENDENT], scores[GOVERNOR], governors)
-        return np.where(heads == 0, _best(table, self.roots), _best(table, ~self.roots))
+            if isinstance(scores, Relating):
+                table = scores.relate(governors)
+            else:
+                table = scorer.relate(scores[DEPENDENT], scores[GOVERNOR], governors)
+        return np.asarray(best_given_heads(table, heads, self.roots))
 
     def _likeliest_heads(self, scores: Scores, offsets: Int64s, upos: Column | None) -> Int32s:
         """For labels that each name a head: the best tree of their log-probabilities, or of their probabilities."""
@@ -225,23 +255,48 @@ def _softmax(table: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
 
 
-def _best(table: Floats, allowed: NDArray[np.bool_]) -> Int32s:
-    """The best label among the allowed ones, or among all if none is."""
-    if not allowed.any():
-        allowed = np.ones_like(allowed)
-    labels: Int32s = np.flatnonzero(allowed).astype(np.int32)
-    return np.asarray(labels[table[:, allowed].argmax(axis=1)])
-
-
 def parse_corpus(
     scorer: Scorer, corpus: Corpus, decoder: TreeDecoder, batch_words: int, upos: Column | None = None
 ) -> Parsed:
-    """The trees of all sentences of a corpus, in their order, computed in batches of similar lengths."""
-    starts = offsets_of(corpus.lengths)
-    parts, places = [], []
-    for chosen in batches_by_words(corpus.lengths, batch_words, np.argsort(corpus.lengths, kind="stable")):
-        words = np.concatenate([np.arange(starts[number], starts[number + 1]) for number in chosen])
-        tags = None if upos is None else Column(upos.ids[words], upos.names)
-        parts.append(decoder.parse(scorer, corpus.batch(chosen), tags))
-        places.append(words)
-    return Parsed.joined(parts, np.argsort(np.concatenate(places)))
+    """The trees of all sentences of a corpus, in their order, computed in batches of similar lengths.
+
+    Where the scorer leaves the processor free (it says how many `threads` to use), batches are decoded in threads while
+    the next ones are scored.
+    """
+    forms = scorer.represent(corpus.forms)
+    # Longest first, as packed sequences want them, and so that what does not fit into memory shows at once.
+    batches = batches_by_words(corpus.lengths, batch_words, np.argsort(-corpus.lengths, kind="stable"))
+    places = [corpus.places(chosen) for chosen in batches]
+
+    def score(number: int) -> tuple[int, Scores]:
+        return number, scorer.score(forms, corpus.batch(batches[number]))
+
+    def decode(scored: tuple[int, Scores]) -> Parsed:
+        number, scores = scored
+        tags = None if upos is None else Column(upos.ids[places[number]], upos.names)
+        return decoder.decode(scorer, scores, offsets_of(corpus.lengths[batches[number]]), tags)
+
+    parts = list(_mapped(decode, map(score, range(len(batches))), getattr(scorer, "threads", 1)))
+    return Parsed.joined(parts, _inverse(np.concatenate(places)))
+
+
+def _mapped(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+    """Like `map`, in the same order; with several threads, while further items are made, but not too many of them."""
+    if threads == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        begun: deque[Future[Result]] = deque()
+        for item in items:
+            begun.append(pool.submit(function, item))
+            if len(begun) > 2 * threads:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+
+
+def _inverse(order: Int64s) -> Int64s:
+    """Where each number stands in an order."""
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    return places

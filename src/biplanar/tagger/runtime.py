@@ -2,67 +2,109 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 
 from biplanar.errors import BiplanarError, FileError
-from biplanar.tagger.features import Batch
+from biplanar.tagger.features import Batch, Spellings, Vocabulary
+from biplanar.tagger.form_cache import FormCache
 from biplanar.tagger.predict import DEPENDENT, Floats, Scores
 from biplanar.tree import Int64s
 
 # How the graph is put together; a file of another version is refused.
-FORMAT_KEY, FORMAT_VERSION = "biplanar_format", "1"
+FORMAT_KEY, FORMAT_VERSION = "biplanar_format", "2"
 
 # What tells that two files are parts of one network.
 NETWORK_KEY = "biplanar_network"
 
-INPUTS = ("forms", "chars", "spelling_lengths", "words", "lengths")
+# Forms that are spelled at once: few enough for a processor's cache.
+FORMS_AT_ONCE = 64
 
 FATAL = 4  # of ONNX Runtime's levels: what it has to say below, it raises as well, or nobody can act on
+
+
+@dataclass(frozen=True)
+class OnnxFiles:
+    """The parts of one network."""
+
+    folder: Path
+
+    @property
+    def forms(self) -> Path:
+        """From spellings to vectors of forms."""
+        return self.folder / "forms.onnx"
+
+    @property
+    def words(self) -> Path:
+        """From vectors of forms to scores of words in their sentences."""
+        return self.folder / "words.onnx"
+
+    @property
+    def relations(self) -> Path:
+        """From words and their heads to scores of relations; not all networks have it."""
+        return self.folder / "relations.onnx"
 
 
 class OnnxTagger:
     """Scores for the labels of every task, word by word; of relations given the head, if the network has them."""
 
-    def __init__(self, path: str | Path, *, threads: int = 1) -> None:
-        self.path = Path(path)
-        self._session = _load(self.path, threads)
-        self.labels: dict[str, int] = {output.name: output.shape[-1] for output in self._session.get_outputs()}
-        self._relations = self._load_relations(threads) if DEPENDENT in self.labels else None
+    def __init__(self, folder: str | Path, vocabulary: Vocabulary, *, threads: int = 1) -> None:
+        self.files = OnnxFiles(Path(folder))
+        self._words = _load(self.files.words, threads)
+        self._spell = self._load_part(self.files.forms, threads)
+        self.labels: dict[str, int] = {output.name: output.shape[-1] for output in self._words.get_outputs()}
+        self._relations = self._load_part(self.files.relations, threads) if DEPENDENT in self.labels else None
+        self._forms = FormCache(vocabulary, self._encode_forms)
 
-    def _load_relations(self, threads: int) -> onnxruntime.InferenceSession:
-        path = relations_beside(self.path)
+    def _load_part(self, path: Path, threads: int) -> onnxruntime.InferenceSession:
         session = _load(path, threads)
-        if _metadata(session, NETWORK_KEY) != _metadata(self._session, NETWORK_KEY):
-            raise FileError(f"{path}: expected the relations of {self.path.name}, found those of another network")
+        if _metadata(session, NETWORK_KEY) != _metadata(self._words, NETWORK_KEY):
+            raise FileError(f"{path}: expected a part of the same network as {self.files.words}, found another's")
         return session
 
-    def score(self, batch: Batch) -> Scores:
+    def _encode_forms(self, spellings: Spellings) -> Floats:
+        """Form vectors, a few forms of similar lengths at a time: ONNX's LSTM spends on all what the longest takes."""
+        (width,) = (output.shape[-1] for output in self._spell.get_outputs())
+        vectors = np.empty((len(spellings.ids), width), dtype=np.float32)
+        order = np.argsort(spellings.lengths, kind="stable")
+        for start in range(0, len(order), FORMS_AT_ONCE):
+            some = order[start : start + FORMS_AT_ONCE]
+            vectors[some] = self._encode_some(spellings.some(some))
+        return vectors
+
+    def _encode_some(self, spellings: Spellings) -> Floats:
+        inputs = {"ids": spellings.ids, "chars": spellings.chars, "lengths": spellings.lengths}
+        try:
+            (vectors,) = self._spell.run(None, inputs)
+        except Exception as error:  # ONNX Runtime's errors have no base of their own
+            message = f"{self.files.forms}: these words do not fit the network, whose vocabulary must be another's"
+            raise BiplanarError(f"{message} ({_first_line(error)})") from error
+        return np.asarray(vectors, dtype=np.float32)
+
+    def represent(self, forms: Sequence[str]) -> Floats:
+        """Vectors of some forms: (forms, features)."""
+        vectors: Floats = self._forms.vectors(forms)
+        return vectors
+
+    def score(self, forms: Floats, batch: Batch) -> Scores:
         """Scores by task: (words of all sentences, labels)."""
         if not batch.words.size:  # ONNX Runtime would end the process
             return {task: np.zeros((0, size), dtype=np.float32) for task, size in self.labels.items()}
-        inputs = {name: getattr(batch, name) for name in INPUTS}
-        try:
-            tables = self._session.run(list(self.labels), inputs)
-        except Exception as error:  # ONNX Runtime's errors have no base of their own
-            message = f"{self.path}: these words do not fit the network, whose vocabulary must be another's"
-            raise BiplanarError(f"{message} ({_first_line(error)})") from error
-        padded = dict(zip(self.labels, tables, strict=True))  # (sentences, words, labels) each
-        return {task: np.asarray(table[batch.mask], dtype=np.float32) for task, table in padded.items()}
+        sentence, word = np.nonzero(batch.mask)
+        places = word * len(batch.lengths) + sentence
+        inputs = {"forms": forms, "words": batch.words, "lengths": batch.lengths, "places": places}
+        return dict(zip(self.labels, self._words.run(list(self.labels), inputs), strict=True))
 
     def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
         """Scores of relations, given each word's head: (words, relations)."""
         if self._relations is None:
-            raise BiplanarError(f"{self.path}: this network has no relations given the head")
+            raise BiplanarError(f"{self.files.folder}: this network has no relations given the head")
         (scores,) = self._relations.run(None, {"dependents": dependents, "heads": heads, "governors": governors})
         return np.asarray(scores, dtype=np.float32)
-
-
-def relations_beside(path: Path) -> Path:
-    """Where the part of a network is that relates words to their heads."""
-    return path.with_name("relations.onnx")
 
 
 def _load(path: Path, threads: int) -> onnxruntime.InferenceSession:

@@ -20,8 +20,11 @@ from biplanar.encodings.brackets import DEPTH_TASK, Brackets
 from biplanar.errors import BiplanarError
 from biplanar.forest import Column, Forest, offsets_of
 from biplanar.tagger.config import Config, ConfigError
-from biplanar.tagger.features import Corpus, Vocabulary, batches_by_words
-from biplanar.tagger.network import AuxiliaryHeads, Tagger, TensorBatch, TorchTagger
+from biplanar.tagger.device import TorchTagger
+from biplanar.tagger.distill import RELATION, Lesson, teach
+from biplanar.tagger.ensemble import Ensemble, Member
+from biplanar.tagger.features import Corpus, Spellings, Vocabulary, batches_by_words
+from biplanar.tagger.network import AuxiliaryHeads, Tagger, TensorBatch, TensorSpellings
 from biplanar.tagger.predict import TreeDecoder, parse_corpus
 from biplanar.tree import Int64s
 
@@ -91,7 +94,7 @@ class Examples:
             targets["upos"] = forest.upos
         if config.auxiliary.feats:
             targets["feats"] = Column.of(feats for sentence in sentences for feats in sentence.column(FEATS))
-        return cls(vocabulary, Corpus.of(forms, vocabulary, treebanks), forest, targets)
+        return cls(vocabulary, Corpus.of(forms, treebanks), forest, targets)
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,7 @@ class Gold:
     heads: Tensor  # (sentences, words)
     governors: Tensor  # (all words,): 0 for the root, 1 + the head's place among all words for others
     targets: dict[str, Tensor]  # (all words,) by task
+    lessons: dict[str, tuple[Tensor, Tensor]]  # (all words, labels) by task: labels and their probabilities
 
 
 class Trainer:
@@ -116,15 +120,20 @@ class Trainer:
         device: torch.device | str = "cpu",
         vectors: Vectors | None = None,
         treebanks: Sequence[int] | None = None,
+        teachers: Sequence[Member] = (),
     ) -> None:
-        """`treebanks` says of which treebank each training sentence is; the dev file is of the first."""
+        """`treebanks` says of which treebank each training sentence is; the dev file is of the first.
+
+        With `teachers`, the network learns what they think of the training sentences, beside the labels these have.
+        """
         _check(config)
         self.config, self.seed, self.device = config, seed, torch.device(device)
         self.encoding = get_encoding(config.encoding)
         self.train_examples = Examples.of(train, self.encoding, config, vectors, _numbers(treebanks, config))
         self.vocabulary = self.train_examples.vocabulary
         self.dev = Forest.from_sentences(dev)
-        self.dev_corpus = Corpus.of([sentence.forms for sentence in dev], self.vocabulary)
+        self.dev_corpus = Corpus.of(sentence.forms for sentence in dev)
+        self._spellings = Spellings.of(self.train_examples.corpus.forms, self.vocabulary)
         torch.manual_seed(seed)
         self.network = build_network(config, self.vocabulary, vectors).to(self.device)
         sizes = {task: len(column.names) for task, column in self.train_examples.targets.items()}
@@ -151,6 +160,24 @@ class Trainer:
             task: torch.from_numpy(column.ids.astype(np.int64)).to(self.device)
             for task, column in self.train_examples.targets.items()
         }
+
+        self._lessons = {
+            task: (torch.from_numpy(lesson.labels).to(self.device), torch.from_numpy(lesson.chances).to(self.device))
+            for task, lesson in self._learn_from(teachers).items()
+        }
+
+    def _learn_from(self, teachers: Sequence[Member]) -> dict[str, Lesson]:
+        if not teachers:
+            return {}
+        known = {
+            task: names for task, names in self.vocabulary.tasks.items() if all(task in one.tasks for one in teachers)
+        }
+        if missing := set(self.encoding.tasks) - set(known):
+            raise BiplanarError(
+                f"expected teachers that predict {self.encoding.name}'s labels, found none of {min(missing)}"
+            )
+        corpus, heads = self.train_examples.corpus, self.train_examples.forest.heads
+        return teach(Ensemble(teachers, known), corpus, heads, DEV_BATCH_WORDS)
 
     def run(self) -> Iterator[Record]:
         """Train to the end, or until patience ends; after each record the state may be saved."""
@@ -196,10 +223,12 @@ class Trainer:
     def _step(self, chosen: Int64s) -> Tensor:
         """One update; gives the loss, summed over words, without waiting for the device."""
         features = self.train_examples.corpus.batch(chosen)
+        used, features = features.own_forms
+        spellings = TensorSpellings.of(self._spellings.some(used), self.device)
         batch, gold = TensorBatch.of(features, self.device), self._gold(chosen, features.mask)
         use_amp = self.config.training.amp and self.device.type == "cuda"
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_amp):
-            loss, auxiliary_loss = self._losses(batch, gold)
+            loss, auxiliary_loss = self._losses(self.network.represent(spellings), batch, gold)
         self.optimizer.zero_grad(set_to_none=True)
         (loss + auxiliary_loss).backward()  # type: ignore[no-untyped-call]
         parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
@@ -207,27 +236,32 @@ class Trainer:
         self.optimizer.step()
         return loss.detach() * len(gold.governors)
 
-    def _losses(self, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
+    def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
         """The tagger's loss, and that of the auxiliary heads."""
-        hidden = self.network.encode(batch)  # (sentences, words, width)
+        hidden = self.network.encode(forms, batch)  # (sentences, words, width)
         scorer = self.network.arcs or self.auxiliary.arcs
         arcs = None if scorer is None else scorer(hidden, batch.mask)  # (sentences, words, 1 + words)
         loss = torch.zeros((), device=self.device)
         for task, table in self.network.score(hidden, batch, arcs).items():
             weight = self.config.auxiliary.depths if task.startswith(DEPTH_TASK) else 1.0
-            loss = loss + weight * self._label_loss(table, gold.targets[task])
+            loss = loss + weight * self._label_loss(table, gold.targets[task], gold.lessons.get(task))
         if self.network.relations is not None:
             table = self.network.relations(batch.only_words(hidden), gold.governors)
-            loss = loss + self._label_loss(table, gold.targets["deprel"])
+            loss = loss + self._label_loss(table, gold.targets["deprel"], gold.lessons.get(RELATION))
         return loss, self.auxiliary.loss(hidden, batch, arcs, gold.heads, gold.targets)
 
-    def _label_loss(self, table: Tensor, labels: Tensor) -> Tensor:
+    def _label_loss(self, table: Tensor, labels: Tensor, lesson: tuple[Tensor, Tensor] | None) -> Tensor:
         smoothing = self.config.training.label_smoothing
-        return nn.functional.cross_entropy(table.float(), labels, label_smoothing=smoothing)
+        loss = nn.functional.cross_entropy(table.float(), labels, label_smoothing=smoothing)
+        if lesson is None:
+            return loss
+        likely, chances = lesson
+        taught = -(table.float().log_softmax(dim=-1).gather(1, likely) * chances).sum(dim=-1).mean()
+        return torch.lerp(loss, taught, self.config.training.taught)
 
     def _gold(self, chosen: Int64s, mask: NDArray[np.bool_]) -> Gold:
         forest, lengths = self.train_examples.forest, self.train_examples.corpus.lengths[chosen]
-        places = np.concatenate([np.arange(forest.offsets[n], forest.offsets[n + 1]) for n in chosen])
+        places = self.train_examples.corpus.places(chosen)
         flat_heads = forest.heads[places].astype(np.int64)
         heads = np.zeros(mask.shape, dtype=np.int64)
         heads[mask] = flat_heads
@@ -236,7 +270,9 @@ class Trainer:
         flat, all_heads, all_governors = (
             torch.from_numpy(array).to(self.device, non_blocking=True) for array in (places, heads, governors)
         )
-        return Gold(all_heads, all_governors, {task: ids[flat] for task, ids in self._targets.items()})
+        targets = {task: ids[flat] for task, ids in self._targets.items()}
+        lessons = {task: (labels[flat], chances[flat]) for task, (labels, chances) in self._lessons.items()}
+        return Gold(all_heads, all_governors, targets, lessons)
 
     def evaluate(self) -> tuple[float, float]:
         """UAS and exact LAS on the dev file, with gold words, in percent."""
@@ -244,7 +280,7 @@ class Trainer:
             TreeDecoder(self.encoding, self.vocabulary.tasks, beam=QUICK),
             np.array(self.vocabulary.tasks["deprel"]),
         )
-        scorer = TorchTagger(self.network, self.device)
+        scorer = TorchTagger(self.network, self.vocabulary, self.device)
         system = parse_corpus(scorer, self.dev_corpus, decoder, DEV_BATCH_WORDS, self.dev.upos)
         heads = system.heads == self.dev.heads
         relations = names[system.relations] == np.array(self.dev.deprels.labels())

@@ -1,0 +1,308 @@
+"""How fast a model parses on a GPU, part by part, from memory to memory and from file to file.
+
+    python benchmarks/gpu.py MODEL FILE.conllu [--sentences 200000] [--device cuda] [--rounds 3] [--json RESULT]
+
+The file is repeated until it has so many sentences. First all sentences are parsed from words in memory to trees in
+memory: tagging and decoding. Then each part of that is measured alone, on the same batches: vectors of forms, encoder
+and labels on the device, fetching the scores, decoding in one thread and in all, relations on the device. What takes
+longest, if all else ran beside it, is what bounds the whole. Then the file is parsed to a file. Times are wall-clock
+times, best of the rounds, after everything has been compiled and run once; the device is waited for wherever a part
+ends. Last, the trees are compared with those of full precision.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import biplanar
+from biplanar.errors import BiplanarError
+from biplanar.forest import offsets_of
+from biplanar.parser import Parser
+from biplanar.tagger.checkpoint import load_weights
+from biplanar.tagger.device import FULL, DeviceScores, PackedBatch, TorchTagger, packed_scores
+from biplanar.tagger.features import Batch, Corpus, batches_by_words
+from biplanar.tagger.network import Tagger
+from biplanar.tagger.predict import Parsed, TreeDecoder, parse_corpus
+from biplanar.tagger.training import build_network
+
+SENTENCES, WARM_UP = 200_000, 2_000
+PRECISIONS = {"float16": torch.float16, "bfloat16": torch.bfloat16}
+TARGETS = {"tagging and decoding": 100_000, "file to file": 20_000}  # sentences a second, on an H200
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is measured, and how often."""
+
+    parser: Parser
+    tagger: TorchTagger
+    rounds: int
+
+    @property
+    def decoder(self) -> TreeDecoder:
+        """The default one."""
+        return TreeDecoder(self.parser.encoding, self.parser.vocabulary.tasks)
+
+    def wait(self) -> None:
+        """Until the device has done all it was told."""
+        if self.tagger.device.type == "cuda":
+            torch.cuda.synchronize(self.tagger.device)
+
+    def seconds(self, task: Callable[[], object]) -> float:
+        """The best time of the rounds."""
+        return min(self._once(task) for _ in range(self.rounds))
+
+    def _once(self, task: Callable[[], object]) -> float:
+        self.wait()
+        start = time.perf_counter()
+        task()
+        self.wait()
+        return time.perf_counter() - start
+
+
+def tagger_of(parser: Parser, device: torch.device, precision: torch.dtype) -> TorchTagger:
+    """The parser's network in another precision, with no form known yet."""
+    config, vocabulary = parser.folder.read_settings()
+    network = build_network(config, vocabulary)
+    load_weights(network, parser.folder.weights)
+    return TorchTagger(network.to(device), vocabulary, device, precision=precision)
+
+
+def repeated(sentences: list[list[str]], wanted: int) -> list[list[str]]:
+    """So many sentences."""
+    return (sentences * (wanted // len(sentences) + 1))[:wanted]
+
+
+def measure_whole(setting: Setting, corpus: Corpus, batch_words: int) -> tuple[float, Parsed]:
+    """Seconds for tagging and decoding, with the forms' vectors known, and what came out."""
+    parsed: list[Parsed] = []
+
+    def run() -> None:
+        parsed.append(parse_corpus(setting.tagger, corpus, setting.decoder, batch_words))
+
+    return setting.seconds(run), parsed[-1]
+
+
+def measure_parts(setting: Setting, corpus: Corpus, batch_words: int) -> dict[str, float]:
+    """Seconds of each part for all sentences, each part alone."""
+    tagger, decoder = setting.tagger, setting.decoder
+    order = np.argsort(-corpus.lengths, kind="stable")
+    chosen = batches_by_words(corpus.lengths, batch_words, order)
+    fresh = tagger_of(setting.parser, tagger.device, tagger.precision)
+    forms = tagger.represent(corpus.forms)
+    batches = [corpus.batch(numbers) for numbers in chosen]
+    parts = {
+        "vectors of forms": setting._once(lambda: fresh.represent(corpus.forms)),
+        "batches": setting.seconds(lambda: [corpus.batch(numbers) for numbers in chosen]),
+        "encoder and labels": setting.seconds(lambda: encode(tagger, forms, batches)),
+    }
+    scored = [tagger.score(forms, batch) for batch in batches]
+    setting.wait()
+    offsets = [offsets_of(batch.lengths) for batch in batches]
+    parts["launching, encoder, labels and fetching"] = setting.seconds(lambda: fetch(tagger, forms, batches))
+    found = decode(decoder, scored, offsets, 1)
+    parts["decoding, one thread"] = setting.seconds(lambda: decode(decoder, scored, offsets, 1))
+    parts[f"decoding, {tagger.threads} threads"] = setting.seconds(
+        lambda: decode(decoder, scored, offsets, tagger.threads)
+    )
+    if tagger.network.relations is not None:
+        parts["relations"] = setting.seconds(lambda: relate(scored, found, offsets))
+    return parts
+
+
+@torch.no_grad()
+def encode(tagger: TorchTagger, forms: torch.Tensor, batches: list[Batch]) -> None:
+    """All that the network does, its results left where they are."""
+    for batch in batches:
+        if tagger.network.attention is None:
+            packed_scores(tagger.network, forms, PackedBatch.of(batch, tagger.device))
+        else:
+            tagger.score(forms, batch)
+
+
+def fetch(tagger: TorchTagger, forms: torch.Tensor, batches: list[Batch]) -> None:
+    """The same, and its results fetched; each batch is waited for only when the next is on its way."""
+    before: DeviceScores | None = None
+    for batch in batches:
+        scores = tagger.score(forms, batch)
+        if before is not None:
+            _ = before["deprel"]
+        before = scores
+    if before is not None:
+        _ = before["deprel"]
+
+
+def decode(
+    decoder: TreeDecoder, scored: list[DeviceScores], offsets: list[np.ndarray[Any, Any]], threads: int
+) -> list[np.ndarray[Any, Any]]:
+    """Heads, from scores that are here already."""
+
+    def heads(number: int) -> np.ndarray[Any, Any]:
+        return decoder.search.best(scored[number], decoder.roots, offsets[number]).heads
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(heads, range(len(scored))))
+
+
+def relate(scored: list[DeviceScores], heads: list[np.ndarray[Any, Any]], offsets: list[np.ndarray[Any, Any]]) -> None:
+    """The scores of relations to known heads."""
+    for scores, found, places in zip(scored, heads, offsets, strict=True):
+        starts = np.repeat(places[:-1], np.diff(places))
+        scores.relate(np.where(found > 0, starts + found, 0))
+
+
+def measure_file(setting: Setting, source: Path, sentences: int, batch_words: int) -> float:
+    """Seconds from a file, of the same sentences as often as it takes, to a file."""
+    blocks = source_blocks(source)
+    with tempfile.TemporaryDirectory() as folder:
+        file, target = Path(folder, "in.conllu"), Path(folder, "out.conllu")
+        with file.open("w", encoding="utf-8") as stream:
+            for number in range(0, sentences, len(blocks)):
+                stream.writelines(blocks[: sentences - number])
+
+        def run() -> None:
+            with target.open("wb") as stream:
+                setting.parser.parse_file(file, stream, batch_words=batch_words)
+
+        run()
+        seconds = setting.seconds(run)
+        written = sum(1 for _ in biplanar.read_conllu(target))
+    if written != sentences:
+        raise BiplanarError(f"expected {sentences} sentences in the file that was written, found {written}")
+    return seconds
+
+
+def source_blocks(source: Path) -> list[str]:
+    """The sentences of a file as they stand there."""
+    return [sentence.raw for sentence in biplanar.read_conllu(source)]
+
+
+def measure_agreement(setting: Setting, corpus: Corpus, batch_words: int) -> dict[str, dict[str, float]]:
+    """How many words get the same head, and the same head and relation, in half precision as in full."""
+    device = setting.tagger.device
+    full = parse_corpus(tagger_of(setting.parser, device, FULL), corpus, setting.decoder, batch_words)
+    agreement = {}
+    for name, precision in PRECISIONS.items():
+        half = parse_corpus(tagger_of(setting.parser, device, precision), corpus, setting.decoder, batch_words)
+        same = half.heads == full.heads
+        both = same & (half.relations == full.relations)
+        agreement[name] = {"heads": 100 * float(same.mean()), "heads and relations": 100 * float(both.mean())}
+    return agreement
+
+
+def bound_by(parts: dict[str, float], threads: int) -> str:
+    """The part that takes longest if all run beside each other."""
+    beside = {
+        "the device": parts["encoder and labels"] + parts.get("relations", 0.0),
+        "launching and fetching": parts["launching, encoder, labels and fetching"],
+        "decoding": parts[f"decoding, {threads} threads"],
+    }
+    return max(beside, key=lambda part: beside[part])
+
+
+def operations(network: Tagger) -> float:
+    """Floating-point operations a word: two for each weight that every word meets."""
+    parts = [network.layers, network.outputs, *([] if network.relations is None else [network.relations])]
+    return 2.0 * sum(parameter.numel() for part in parts for parameter in part.parameters())
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Everything."""
+    parser = biplanar.load(options.model, device=options.device, runtime="torch")
+    if not isinstance(parser.scorer, TorchTagger):
+        raise BiplanarError(f"expected a network in PyTorch, found {type(parser.scorer).__name__}")
+    setting, batch_words = Setting(parser, parser.scorer, options.rounds), options.batch_words or parser.batch_words
+    forms = [list(sentence.forms) for sentence in biplanar.read_conllu(options.file)]
+    corpus, once = Corpus.of(repeated(forms, options.sentences)), Corpus.of(forms)
+    parse_corpus(
+        parser.scorer, Corpus.of(repeated(forms, min(WARM_UP, options.sentences))), setting.decoder, batch_words
+    )
+    whole, parsed = measure_whole(setting, corpus, batch_words)
+    parts = measure_parts(setting, corpus, batch_words)
+    words, sentences = len(corpus.words), len(corpus.lengths)
+    encoder = parts["encoder and labels"]
+    return {
+        "machine": machine(setting.tagger.device),
+        "model": str(options.model),
+        "file": options.file.name,
+        "precision": str(setting.tagger.precision),
+        "threads": setting.tagger.threads,
+        "batch_words": batch_words,
+        "sentences": sentences,
+        "words": words,
+        "tagging and decoding": rates(whole, words, sentences),
+        "parts": {name: rates(seconds, words, sentences) for name, seconds in parts.items()},
+        "bound by": bound_by(parts, setting.tagger.threads),
+        "device busy, % of the whole at most": 100 * min(1.0, (encoder + parts.get("relations", 0.0)) / whole),
+        "encoder, TFLOP/s": operations(setting.tagger.network) * words / encoder / 1e12,
+        "outcome": asdict(parsed.outcome),
+        "file to file": rates(measure_file(setting, options.file, sentences, batch_words), words, sentences),
+        "agreement with full precision, %": measure_agreement(setting, once, batch_words),
+    }
+
+
+def rates(seconds: float, words: int, sentences: int) -> dict[str, float]:
+    """Seconds, and what was done in one."""
+    return {"seconds": seconds, "words_per_second": words / seconds, "sentences_per_second": sentences / seconds}
+
+
+def machine(device: torch.device) -> dict[str, Any]:
+    """Where it was measured."""
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "none"
+    return {
+        "device": name,
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "cudnn": torch.backends.cudnn.version() if device.type == "cuda" else None,
+    }
+
+
+def show(results: dict[str, Any]) -> None:
+    """As lines of text."""
+    print(f"{results['words']:,} words in {results['sentences']:,} sentences on {results['machine']['device']}")
+    rows = {name: results[name] for name in TARGETS} | {f"  {name}": row for name, row in results["parts"].items()}
+    for name, row in rows.items():
+        target = f"  (wanted on an H200: {TARGETS[name]:,})" if name in TARGETS else ""
+        print(f"{name:42} {row['seconds']:8.3f} s {row['sentences_per_second']:12,.0f} sentences/s{target}")
+    print(f"bound by {results['bound by']}; encoder {results['encoder, TFLOP/s']:.1f} TFLOP/s")
+    for name, row in results["agreement with full precision, %"].items():
+        print(f"{name}: {row['heads']:.3f} % of heads as in full precision")
+
+
+def main() -> None:
+    """Measure, show, and keep the numbers where asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path, help="a model folder with weights for PyTorch")
+    parser.add_argument("file", type=Path, help="CoNLL-U")
+    parser.add_argument("--sentences", type=int, default=SENTENCES, help="the file is repeated up to so many")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--batch-words", type=int, default=0, help="0: as many as the parser takes on the device")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, help="keep the numbers here")
+    options = parser.parse_args()
+    try:
+        results = measure(options)
+    except BiplanarError as error:
+        sys.exit(str(error))
+    show(results)
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Several networks as one: their probabilities are averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from biplanar.decoding.scores import log_probabilities
+from biplanar.errors import BiplanarError
+from biplanar.tagger.features import Batch
+from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Floats, Scorer, Scores
+from biplanar.tree import Int64s
+
+LEAST = 1e-9  # the probability of a label that a network does not know
+
+
+@dataclass(frozen=True)
+class Member:
+    """A network, and what it calls its labels."""
+
+    scorer: Scorer
+    tasks: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """A scorer that averages others. Its labels are `tasks`; a member's labels of other names are passed over."""
+
+    members: Sequence[Member]
+    tasks: Mapping[str, tuple[str, ...]]
+
+    def __post_init__(self) -> None:
+        for member in self.members:
+            if missing := sorted(set(self.tasks) - set(member.tasks)):
+                raise BiplanarError(
+                    f"expected all models to predict {', '.join(self.tasks)}, found one without {missing[0]}"
+                )
+
+    def represent(self, forms: Sequence[str]) -> list[Any]:
+        """What each member wants."""
+        return [member.scorer.represent(forms) for member in self.members]
+
+    def score(self, forms: list[Any], batch: Batch) -> Scores:
+        """Log-probabilities by task, and what `relate` wants: the tables of all members side by side."""
+        found = [member.scorer.score(vectors, batch) for member, vectors in zip(self.members, forms, strict=True)]
+        scores = {task: self._average(task, [scores[task] for scores in found]) for task in self.tasks}
+        for name in (DEPENDENT, GOVERNOR):
+            tables = [scores[name] for scores in found if name in scores]
+            if len({table.shape for table in tables}) == 1 and len(tables) == len(found):
+                scores[name] = np.concatenate(tables, axis=1)
+        return scores
+
+    def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
+        """Log-probabilities of relations, given each word's head: (words, relations)."""
+        parts = zip(*(np.split(table, len(self.members), axis=1) for table in (dependents, heads)), strict=True)
+        found = [
+            member.scorer.relate(np.ascontiguousarray(of_dependents), np.ascontiguousarray(of_heads), governors)
+            for member, (of_dependents, of_heads) in zip(self.members, parts, strict=True)
+        ]
+        return self._average("deprel", found)
+
+    def _average(self, task: str, tables: Sequence[Floats]) -> Floats:
+        """Log-probabilities of the ensemble's labels, from scores of the members'."""
+        total = np.full((len(tables[0]), len(self.tasks[task])), LEAST, dtype=np.float32)
+        for (ours, theirs), table in zip(self._shared[task], tables, strict=True):
+            total[:, ours] += np.exp(log_probabilities(table)[:, theirs])
+        return np.asarray(np.log(total / total.sum(axis=1, keepdims=True)))
+
+    @cached_property
+    def _shared(self) -> dict[str, list[tuple[list[int], list[int]]]]:
+        """By task and member: the numbers of the labels that both have, here and there."""
+        shared: dict[str, list[tuple[list[int], list[int]]]] = {}
+        for task, names in self.tasks.items():
+            numbers = {name: number for number, name in enumerate(names)}
+            pairs = (
+                [(numbers[name], there) for there, name in enumerate(member.tasks[task]) if name in numbers]
+                for member in self.members
+            )
+            shared[task] = [([ours for ours, _ in some], [theirs for _, theirs in some]) for some in pairs]
+        return shared
