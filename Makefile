@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# What `make bench` compares on, and with what: for example BENCHMARK="-m fast=FOLDER --udpipe FILE --spacy FOLDER".
+GOLD ?= ../shared/ud-2.4/UD_English-EWT/en_ewt-ud-dev.conllu.xz
+BENCHMARK ?=
+
 .PHONY: install demo test check format bench clean
 
 install: $(VENV)/installed
@@ -37,6 +41,7 @@ bench: install
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev,bench]"
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/search.py
+	$(BIN)/biplanar benchmark $(GOLD) $(BENCHMARK)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

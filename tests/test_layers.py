@@ -22,6 +22,7 @@ FLOORS = (
     {"tree"},
     {"conllu"},
     {"forest"},
+    {"chunks"},
     {"crossings"},
     {"planes"},
     {"encodings"},
@@ -31,9 +32,12 @@ FLOORS = (
     {"tagger"},
     {"model_folder"},
     {"model_card"},
+    {"windows", "overlap"},
     {"parser"},
+    {"workers"},
+    {"bulk"},
     {"train"},
-    {"serve"},
+    {"serve", "benchmark"},
     {"cli"},
     {"__init__", "__main__"},
 )
@@ -42,6 +46,7 @@ FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 EDGES = {"cli", "serve", "__main__"}
 MAY_IMPORT_TORCH = {
     "biplanar.tagger.checkpoint",
+    "biplanar.tagger.device",
     "biplanar.tagger.export",
     "biplanar.tagger.network",
     "biplanar.tagger.training",

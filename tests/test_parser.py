@@ -104,7 +104,7 @@ class TestBehaviour:
                 taken.append(number)
                 yield biplanar.Sentence.from_words(["Nobody", "came", "."])
 
-        stream = parser.pipe(source())
+        stream = parser.pipe(source(), batch_words=1)
         for _ in range(8):
             next(stream)
         assert len(taken) <= 12

@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 from biplanar import segmentation
 from biplanar.conllu import LEMMA, UPOS, XPOS, Sentence, parse_conllu
 from biplanar.errors import BiplanarError, FileError, FormatError
-from biplanar.segmentation import Segmenter, raw_text, read_horizontal, read_vertical, train_segmenter
+from biplanar.segmentation import (
+    Segmenter,
+    raw_text,
+    read_horizontal,
+    read_vertical,
+    shift_numbers,
+    spaces_after,
+    text_parts,
+    train_segmenter,
+)
 from biplanar.tree import Tree
 
 # Words with their tags; `+` joins the words of a multiword token, whose own form comes first; `^` joins a token to the
@@ -219,6 +228,25 @@ class TestStreaming:
             found = list(segmenter.stream(chunks, presegmented=True))
         assert found == segmenter.segment("".join(chunks), presegmented=True)
         assert ["".join(raw_text([sentence]).split()) for sentence in found] == [line for line in lines if line]
+
+    @pytest.mark.parametrize("presegmented", [True, False])
+    @given(
+        st.lists(
+            st.sampled_from(["O gato ", "dorme.", " ", "\n", "\r\n", "\n\n", "na rua", "\n \n", "!"]), max_size=40
+        ),
+        st.integers(1, 4),
+    )
+    def test_parts_can_be_segmented_by_themselves(self, segmenter, presegmented, chunks, together):
+        with mock.patch.object(segmentation, "PIECE", 30):
+            whole = "".join(sentence.raw for sentence in segmenter.stream(chunks, presegmented=presegmented))
+            parts = [part for some in text_parts(chunks, presegmented=presegmented, size=7) for part in some]
+        found, before = "", ""
+        for start in range(0, len(parts), together):
+            some = parts[start : start + together]
+            conllu = segmenter.to_conllu(some, before=before, presegmented=presegmented)
+            found += shift_numbers(conllu, found.count("# sent_id"))
+            before = spaces_after(before, some)
+        assert found == whole
 
     @pytest.mark.parametrize(
         ("text", "parts"),

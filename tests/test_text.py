@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import stat
 import sys
 import threading
@@ -14,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from biplanar import text
-from biplanar.errors import FileError
-from biplanar.text import decode_utf8, read_chunks, read_lines, writing
+from biplanar.errors import FileError, UnfinishedError
+from biplanar.text import decode_utf8, read_chunks, read_lines, write_all, writing
 
 CONTENT = "Grüße an 猫 🐈\nzweite Zeile\r\n\n".encode()
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
@@ -167,6 +168,16 @@ def test_decode_utf8_counts_lines_from_the_first():
         decode_utf8(b"a\nb\n\xa4\n\xff", "words", 5)
 
 
+def test_all_is_written_to_a_stream_that_takes_little_at_a_time():
+    class Narrow(io.BytesIO):
+        def write(self, data):
+            return super().write(data[:3])
+
+    stream = Narrow()
+    write_all(stream, CONTENT)
+    assert stream.getvalue() == CONTENT
+
+
 class TestWriting:
     def test_a_new_file(self, tmp_path):
         with writing(tmp_path / "out") as stream:
@@ -191,6 +202,23 @@ class TestWriting:
     @pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("wrong")])
     def test_a_block_that_fails_leaves_things_as_they_were(self, tmp_path, old, error):
         self.check_untouched(tmp_path, old, error, type(error))
+
+    def test_unfinished_work_is_kept_beside(self, tmp_path):
+        target, part = tmp_path / "x", tmp_path / "x.part"
+        target.write_text("old")
+        with pytest.raises(UnfinishedError, match=f"^killed; what was done before is in {re.escape(str(part))}$"):
+            self.write_and_fail(target, "half")
+        assert (target.read_text(), part.read_text()) == ("old", "half")
+        assert sorted(tmp_path.iterdir()) == [target, part]
+        part.unlink()
+        with pytest.raises(UnfinishedError, match=r"^killed$"):
+            self.write_and_fail(target, "")
+        assert list(tmp_path.iterdir()) == [target]
+
+    def write_and_fail(self, path: Path, content: str) -> None:
+        with writing(path) as stream:
+            stream.write(content)
+            raise UnfinishedError("killed")
 
     @pytest.mark.parametrize("old", [None, "old"])
     def test_a_disk_that_is_full_while_writing(self, tmp_path, old):

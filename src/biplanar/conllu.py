@@ -66,11 +66,7 @@ class Sentence:
         comments: Sequence[str] = (),
     ) -> Sentence:
         """A new sentence from its words' forms."""
-        tags = upos or ["_"] * len(forms)
-        for name, column in (("FORM", forms), ("UPOS", tags)):
-            _check_column(name, column)
-        rows = [f"{i}\t{form}\t_\t{tag}" + "\t_" * 6 for i, (form, tag) in enumerate(zip(forms, tags, strict=True), 1)]
-        sentence = parse_conllu("\n".join([*comments, *rows, "", ""]), "<words>")[0]
+        sentence = parse_conllu(words_to_conllu(forms, upos=upos, comments=comments), "<words>")[0]
         return sentence.with_tree(tree) if tree else sentence
 
     def __len__(self) -> int:
@@ -203,6 +199,33 @@ class Sentence:
         return int(head)
 
 
+@dataclass(frozen=True)
+class Block:
+    """Whole sentences of a file as bytes, which nobody has looked at yet."""
+
+    data: bytes = field(repr=False)
+    path: str = "<text>"
+    line: int = 1
+
+    @cached_property
+    def next_line(self) -> int:
+        """The number of the line that follows."""
+        return self.line + int(np.count_nonzero(np.frombuffer(self.data, dtype=np.uint8) == ord("\n")))
+
+    def sentences(self) -> Iterator[Sentence]:
+        """The sentences, or an error that says what is wrong with them and in which line."""
+        line, found, tidy = self.line, False, _is_tidy(self.data)
+        for content, tail in _blocks(decode_utf8(self.data, self.path, line), tidy):
+            lines = content.split("\n")
+            if tidy or content.strip(_BLANK):
+                found = True
+                rows = (tidy and _word_rows(lines)) or _parse_carefully(lines, self.path, line)
+                yield _sentence(content + tail, rows, self.path, line)
+            line += len(lines) - 1 + tail.count("\n")
+        if not found:  # a block that others came before has sentences, so there were no others
+            raise FormatError(self.path, 1, "expected at least one sentence, found an empty file")
+
+
 def _displacy_arc(head: int, dependent: int, deprel: str) -> dict[str, Any]:
     """Its ends from left to right, counted from 0, and where its arrow points."""
     left, right = sorted((head, dependent))
@@ -252,13 +275,28 @@ def _check_column(name: str, values: Sequence[str]) -> None:
 
 def read_conllu(path: str | Path) -> Iterator[Sentence]:
     """The sentences of a file, one after the other; compressed files and `-` (standard input) are read as they are."""
-    name = display_name(path)
-    return _sentences(read_chunks(path), name)
+    return _sentences(read_blocks(path))
+
+
+def read_blocks(path: str | Path) -> Iterator[Block]:
+    """The same as bytes, some sentences at a time."""
+    return whole_blocks(read_chunks(path), display_name(path))
 
 
 def parse_conllu(text: str, name: str = "<text>") -> list[Sentence]:
     """The sentences of a string."""
-    return list(_sentences(iter([text.encode(errors="surrogatepass")]), name))
+    return list(_sentences(whole_blocks([text.encode(errors="surrogatepass")], name)))
+
+
+def words_to_conllu(forms: Sequence[str], *, upos: Sequence[str] | None = None, comments: Sequence[str] = ()) -> str:
+    """The text of a sentence of which only the words are known, and maybe their tags."""
+    tags = upos or ["_"] * len(forms)
+    for name, column in (("FORM", forms), ("UPOS", tags)):
+        _check_column(name, column)
+    rows = [
+        f"{i}\t{form}\t_\t{tag}\t_\t_\t_\t_\t_\t_" for i, (form, tag) in enumerate(zip(forms, tags, strict=True), 1)
+    ]
+    return "\n".join([*comments, *rows, "", ""])
 
 
 def write_conllu(sentences: Iterable[Sentence], stream: TextIO) -> None:
@@ -278,19 +316,9 @@ def _missing_end(raw: str) -> str:
     return "" if len(lines) == 3 and not lines[-1] and not lines[-2].strip(_BLANK) else newline
 
 
-def _sentences(chunks: Iterator[bytes], name: str) -> Iterator[Sentence]:
-    line, found = 1, False
-    for data in _whole_blocks(chunks):
-        tidy = _is_tidy(data)
-        for content, tail in _blocks(decode_utf8(data, name, line), tidy):
-            lines = content.split("\n")
-            if tidy or content.strip(_BLANK):
-                found = True
-                rows = (tidy and _word_rows(lines)) or _parse_carefully(lines, name, line)
-                yield _sentence(content + tail, rows, name, line)
-            line += len(lines) - 1 + tail.count("\n")
-    if not found:
-        raise FormatError(name, 1, "expected at least one sentence, found an empty file")
+def _sentences(blocks: Iterable[Block]) -> Iterator[Sentence]:
+    for block in blocks:
+        yield from block.sentences()
 
 
 def _sentence(raw: str, rows: list[str], path: str, line: int) -> Sentence:
@@ -301,18 +329,20 @@ def _sentence(raw: str, rows: list[str], path: str, line: int) -> Sentence:
     return sentence
 
 
-def _whole_blocks(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes, cut where blank lines end and another sentence begins."""
-    rest, blank = b"", _BLANK.encode()
+def whole_blocks(chunks: Iterable[bytes], name: str) -> Iterator[Block]:
+    """The same bytes, cut where blank lines end and another sentence begins; there is one block at least."""
+    rest, line, blank = b"", 1, _BLANK.encode()
     for chunk in chunks:
         rest += chunk
         end = len(rest.rstrip(blank))
-        cut = max(rest.rfind(b"\n\n", 0, end) + 2, rest.rfind(b"\n\r\n", 0, end) + 3)
+        cut = rest.rfind(b"\n\n", 0, end) + 2
+        cut = max(cut, rest.rfind(b"\n\r\n", max(cut - 2, 0), end) + 3)  # looked for only where it could be the last
         if cut > 2 and (more := _MORE_BLANK_LINES.match(rest, cut)) and rest[:cut].strip(blank):
-            yield rest[: more.end()]
-            rest = rest[more.end() :]
-    if rest:
-        yield rest
+            block = Block(rest[: more.end()], name, line)
+            yield block
+            rest, line = rest[more.end() :], block.next_line
+    if rest or line == 1:
+        yield Block(rest, name, line)
 
 
 def _is_tidy(data: bytes) -> bool:

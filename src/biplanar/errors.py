@@ -14,6 +14,10 @@ class FileError(BiplanarError):
     """A file that cannot be opened, read or written."""
 
 
+class UnfinishedError(BiplanarError):
+    """Work that had to end halfway, though not for what it was given: what was done before is worth keeping."""
+
+
 class FormatError(BiplanarError):
     """Text that is not what its format asks for; says where."""
 

@@ -39,6 +39,7 @@ _UP_TO_SPACE = re.compile(r".*\s", re.DOTALL)
 _MORE_SPACES = re.compile("[\v\f\x1c-\x1f\x85\u2028\u2029]")  # which UDPipe takes for parts of words
 _UNFIT = re.compile("[\0\ud800-\udfff]")  # what UDPipe cannot be given: the end of a C string, halves of signs
 _NEW_PARAGRAPH = re.compile(r"#\s*new(?:doc|par)\b")
+_SENTENCE_NUMBER = re.compile(r"(?<=^# sent_id = )\d+$", re.MULTILINE)
 _SPACES_IN_MISC = re.compile(r"\t(?!SpaceAfter=No$)([^\t\n]*Space[^\t\n]*)$", re.MULTILINE)
 _NO_SPACE = "SpaceAfter=No"
 _AROUND = "\ufeff\r"  # what may stand around a line of CoNLL-U
@@ -162,12 +163,22 @@ class Segmenter:
         How the text is cut into chunks makes no difference. Each paragraph is looked at by itself, as no sentence goes
         on over a blank line.
         """
-        tokenizer = self._model.newTokenizer("presegmented" if presegmented else "")
-        split, rest = _split_lines if presegmented else _split_paragraphs, ""
-        for block in _blocks(chunks):
-            *parts, rest = split(rest + block)
-            yield from _tokenize(tokenizer, parts)
-        yield from _tokenize(tokenizer, [rest + "\n"])
+        tokenizer = self._tokenizer(presegmented)
+        for parts in text_parts(chunks, presegmented=presegmented):
+            if blocks := _tokenize(tokenizer, parts):
+                yield from parse_conllu(blocks)
+
+    def to_conllu(self, parts: Iterable[str], *, before: str = "", presegmented: bool = False) -> str:
+        """The sentences of some of `text_parts`, numbered from 1, as text.
+
+        `before` says what stands before them, as far as it matters (`spaces_after`); nothing: they are the first.
+        """
+        tokenizer = self._tokenizer(presegmented)
+        skipped = _tokenize(tokenizer, [before]).count("\n\n") if before else 0
+        return shift_numbers(_tokenize(tokenizer, parts), -skipped)
+
+    def _tokenizer(self, presegmented: bool) -> Any:
+        return self._model.newTokenizer("presegmented" if presegmented else "")
 
     def tag(self, sentences: Iterable[Sentence]) -> list[Sentence]:
         """The same sentences with the lemmas, tags and features that UDPipe's tagger gives them."""
@@ -195,7 +206,8 @@ def _with_tags(sentence: Sentence, tags: list[tuple[str, str, str, str]]) -> Sen
     return Sentence("\n".join(lines), rows, sentence.path, sentence.line)
 
 
-def _tokenize(tokenizer: Any, parts: Iterable[str]) -> list[Sentence]:
+def _tokenize(tokenizer: Any, parts: Iterable[str]) -> str:
+    """The sentences of some parts of a text as CoNLL-U."""
     sentence, error = udpipe.Sentence(), udpipe.ProcessingError()
     writer, blocks = udpipe.OutputFormat.newOutputFormat("conllu"), []
     for part in parts:
@@ -204,7 +216,12 @@ def _tokenize(tokenizer: Any, parts: Iterable[str]) -> list[Sentence]:
             blocks.append(writer.writeSentence(sentence))
         if error.occurred():
             raise BiplanarError(f"UDPipe cannot segment a text: {error.message}")
-    return parse_conllu(_SPACES_IN_MISC.sub(_plain_misc, "".join(blocks))) if blocks else []
+    return _SPACES_IN_MISC.sub(_plain_misc, "".join(blocks))
+
+
+def shift_numbers(conllu: str, by: int) -> str:
+    """Segmented sentences with higher or lower numbers."""
+    return _SENTENCE_NUMBER.sub(lambda found: str(int(found[0]) + by), conllu) if by else conllu
 
 
 def _plain_misc(match: re.Match[str]) -> str:
@@ -219,14 +236,31 @@ def _for_udpipe(text: str) -> str:
 # Cutting text where no sentence goes on
 
 
-def _blocks(chunks: Iterable[str]) -> Iterator[str]:
+def text_parts(chunks: Iterable[str], *, presegmented: bool = False, size: int | None = None) -> Iterator[list[str]]:
+    """All of a text, cut where no sentence goes on: some parts whenever about so many characters have come."""
+    split, rest = _split_lines if presegmented else _split_paragraphs, ""
+    for block in _blocks(chunks, size or PIECE):
+        *parts, rest = split(rest + block)
+        yield parts
+    yield [rest + "\n"]
+
+
+def spaces_after(before: str, parts: Iterable[str]) -> str:
+    """What `Segmenter.to_conllu` must know of the text so far: a sign, if there was one, and line ends behind it."""
+    for part in parts:
+        words = part.rstrip()
+        before = ("." if words else before) + "\n" * min(2, part.count("\n", len(words)))
+    return before[:3]
+
+
+def _blocks(chunks: Iterable[str], most: int) -> Iterator[str]:
     """The same text in chunks of a size that is good to work with, without a byte order mark."""
     gathered, size, mark = [""], 0, "\ufeff"
     for chunk in chunks:
-        for start in range(0, len(chunk), PIECE):
-            gathered.append(chunk[start : start + PIECE])
+        for start in range(0, len(chunk), most):
+            gathered.append(chunk[start : start + most])
             size += len(gathered[-1])
-            if size >= PIECE:
+            if size >= most:
                 yield "".join(gathered).removeprefix(mark)
                 gathered, size, mark = [], 0, ""
     yield "".join(gathered).removeprefix(mark)
@@ -288,7 +322,12 @@ def split_vertical(lines: Iterable[str]) -> Iterator[list[str]]:
 def numbered(sentences: Iterable[list[str]]) -> Iterator[Sentence]:
     """Sentences of words, with their numbers and texts as comments."""
     for number, forms in enumerate(sentences, 1):
-        yield Sentence.from_words(forms, comments=[f"# sent_id = {number}", f"# text = {' '.join(forms)}"])
+        yield Sentence.from_words(forms, comments=comments_for(number, forms))
+
+
+def comments_for(number: int, forms: Sequence[str]) -> list[str]:
+    """What is said of a sentence that came as words."""
+    return [f"# sent_id = {number}", f"# text = {' '.join(forms)}"]
 
 
 # And back

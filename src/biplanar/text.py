@@ -15,9 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, TextIO
 
-from biplanar.errors import FileError
+from biplanar.errors import FileError, UnfinishedError
 
 CHUNK = 1 << 16  # what a processor keeps close at hand: larger ones are slower to look through
+
+# What can be parsed, and what becomes of it.
+INPUTS = ("text", "lines", "horizontal", "vertical", "conllu")
+OUTPUTS = ("conllu", "json", "tree", "svg")
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
@@ -74,9 +78,19 @@ def decode_utf8(data: bytes, name: str, first_line: int) -> str:
         raise FileError(f"{name}:{line}: expected UTF-8 text, found byte 0x{data[error.start]:02x}") from error
 
 
+def write_all(stream: IO[bytes], data: bytes) -> None:
+    """Write bytes to a stream that may take fewer at a time, as Python's standard output does when it has no buffer."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.write(rest) :]
+
+
 @contextmanager
 def writing(path: str | Path) -> Iterator[TextIO]:
-    """A stream to a file (`-`: standard output); the file appears whole when the block ends well, or not at all."""
+    """A stream to a file (`-`: standard output); the file appears whole when the block ends well, or not at all.
+
+    What was done before an `UnfinishedError` is kept beside it, with the ending `.part`.
+    """
     if str(path) == "-":
         yield sys.stdout
         sys.stdout.flush()
@@ -100,6 +114,13 @@ def _replacing(path: Path) -> Iterator[TextIO]:
             yield stream
         os.chmod(beside, _permissions(target))
         os.replace(beside, target)
+    except UnfinishedError as error:
+        if not Path(beside).stat().st_size:
+            raise
+        part = target.with_name(f"{target.name}.part")
+        os.chmod(beside, _permissions(part))
+        os.replace(beside, part)
+        raise UnfinishedError(f"{error}; what was done before is in {part}") from error
     finally:
         Path(beside).unlink(missing_ok=True)
 

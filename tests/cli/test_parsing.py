@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from biplanar.conllu import parse_conllu
-from biplanar.decoding import lattice
+from biplanar.decoding.search import Outcome
+from biplanar.parser import Parser
 from tests.cli.test_cli import run  # noqa: F401
 from tests.conftest import ROOT
 
@@ -86,14 +88,12 @@ class TestParse:
         )
 
     def test_sentences_that_the_search_gives_up_are_counted(self, run, monkeypatch):  # noqa: F811
-        """Labels that only open and never close: no sequence of them is a tree."""
-        candidates = lattice.likeliest
+        parse_window = Parser.parse_window
 
-        def only_openers(scores, mass, _):
-            starts, ids, logs = candidates(scores, mass, 1)
-            return starts, ids * 0 + 1, logs
+        def lose_all(parser, window, *options):
+            return replace(parse_window(parser, window, *options), outcome=Outcome(lost=len(window)))
 
-        monkeypatch.setattr(lattice, "likeliest", only_openers)
+        monkeypatch.setattr(Parser, "parse_window", lose_all)
         result = run("parse", "--text", TEXT)
         assert result.code == 0
         assert all(sentence.tree.roots for sentence in parse_conllu(result.out))
@@ -119,6 +119,16 @@ class TestParse:
         out = tmp_path / "out.conllu"
         assert run("parse", TINY, "-o", out).code == 0
         assert len(parse_conllu(out.read_text())) == len(parse_conllu(TINY.read_text()))
+
+    def test_workers(self, run, tmp_path):  # noqa: F811
+        one, two = tmp_path / "1.conllu", tmp_path / "2.conllu"
+        for workers, out in (1, one), (2, two):
+            result = run("parse", TINY, "-o", out, "--workers", workers)
+            assert (result.code, result.out, result.err) == (0, "", "")
+        assert one.read_text() == two.read_text()
+        check_refused(
+            run("parse", "--workers", 2, "--input", "conllu", stdin="1\tx\n"), "<stdin>:1: expected 10 columns"
+        )
 
     def test_bad_requests(self, run, tmp_path):  # noqa: F811
         check_refused(run("parse", "--input", "horizntal"), "unknown input 'horizntal'; did you mean 'horizontal'?")

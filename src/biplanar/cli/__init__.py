@@ -9,7 +9,7 @@ import sys
 import typer
 
 from biplanar import __version__
-from biplanar.cli import demo, draw, evaluate, labels, parse, serve, stats, train
+from biplanar.cli import benchmark, demo, draw, evaluate, labels, parse, serve, stats, train
 from biplanar.errors import BiplanarError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command("decode")(labels.decode)
 app.command("stats")(stats.stats)
 app.command("draw")(draw.draw)
 app.command("serve")(serve.serve)
+app.command("benchmark")(benchmark.benchmark)
 app.command("demo")(demo.demo)
 
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+import sys
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from biplanar.conllu import Sentence
-    from biplanar.decoding.search import Beam
-    from biplanar.parser import Parser
-
-INPUTS = ("text", "lines", "horizontal", "vertical", "conllu")
-OUTPUTS = ("conllu", "json", "tree", "svg")
+from biplanar.text import INPUTS, OUTPUTS
 
 
 def parse(
@@ -35,91 +29,53 @@ def parse(
         int | None, typer.Option(help="Words in a batch; 500 on a processor, 20000 elsewhere.", min=1)
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, auto, cuda:N or mps.")] = "cpu",
-    threads: Annotated[int, typer.Option(help="Processor threads.", min=1)] = 1,
+    runtime: Annotated[str | None, typer.Option(help="int8, onnx or torch; the fastest if not given.")] = None,
+    threads: Annotated[int, typer.Option(help="Processor threads, of each worker.", min=1)] = 1,
+    workers: Annotated[int, typer.Option(help="Processes that parse, each with the model loaded.", min=1)] = 1,
 ) -> None:
     """Parse text, words or CoNLL-U."""
+    _spare_scipy()
+    from biplanar.bulk import Task, parse_file
+    from biplanar.cli.draw import terminal_width
     from biplanar.decoding.search import Beam
-    from biplanar.errors import BiplanarError, UnknownNameError
-    from biplanar.parser import load
+    from biplanar.errors import BiplanarError
     from biplanar.text import writing
 
     if text is not None and file != "-":
         raise BiplanarError(f"expected a file or --text, found both {file} and --text")
-    source = source or ("text" if text is not None or ".conllu" not in file else "conllu")
-    for kind, name, known in (("input", source, INPUTS), ("output", target, OUTPUTS)):
-        if name not in known:
-            raise UnknownNameError(kind, name, known)
-    parser = load(model, device=device, threads=threads)
-    sentences, width = _read(parser, file, text, source), Beam(beam)
-    if best == 1:
-        parsed = parser.pipe(
-            sentences, decoder=decoder, batch_words=batch_tokens, probabilities=probabilities, beam=width
-        )
-    else:
-        if decoder != "search":
-            raise BiplanarError(f"--best needs --decoder search, found {decoder}")
-        parsed = _several(parser, sentences, best, width, probabilities)
-    with writing(output) as stream:
-        _write(parsed, target, stream.write)
-    if lost := parser.outcome.lost:
-        count = parser.outcome.sentences
-        typer.echo(f"biplanar: the search found no tree for {lost} of {count} sentences; greedy decoding did", err=True)
-
-
-def _several(
-    parser: Parser, sentences: Iterable[Sentence], wanted: int, beam: Beam, probabilities: bool
-) -> Iterator[Sentence]:
-    """All trees of each sentence, with their ranks and the log-probabilities of their labels as comments."""
-    for sentence in sentences:
-        trees = parser.best_trees_of(sentence, wanted, beam=beam, probabilities=probabilities)
-        for rank, (parsed, score) in enumerate(trees, 1):
-            yield parsed.with_comments({"tree_rank": str(rank), "tree_score": f"{score:.4f}"})
-
-
-def _read(parser: Parser, file: str, text: str | None, source: str) -> Iterable[Sentence]:
-    from biplanar.conllu import parse_conllu, read_conllu
-    from biplanar.segmentation import read_horizontal, read_vertical
-    from biplanar.text import read_lines
-
-    if text is not None:
-        if source == "conllu":
-            return parse_conllu(text, "<text>")
-        return parser.segmenter.segment(text, presegmented=source == "lines")
-    if source in ("text", "lines"):
-        lines = (line + "\n" for _, line in read_lines(file))
-        return parser.segmenter.stream(lines, presegmented=source == "lines")
-    readers = {"horizontal": read_horizontal, "vertical": read_vertical, "conllu": read_conllu}
-    return readers[source](file)
-
-
-def _write(sentences: Iterator[Sentence], target: str, write: Callable[[str], object]) -> None:
-    import json
-    import sys
-
-    from biplanar.cli.draw import terminal_width
-    from biplanar.draw import draw_sentences, draw_tree
-
-    if target == "svg":
-        write(draw_sentences(sentences) + "\n")
-        return
-    for sentence in sentences:
-        if target == "conllu":
-            write(sentence.to_conllu())
-        elif target == "json":
-            write(json.dumps(_json(sentence), ensure_ascii=False) + "\n")
-        else:
-            colour = sys.stdout.isatty()
-            write(draw_tree(sentence.forms, sentence.tree, width=terminal_width(), colour=colour) + "\n\n")
-
-
-def _json(sentence: Sentence) -> list[dict[str, str | int | float | None]]:
-    """All columns of all words, and the probabilities of their heads where these are known."""
-    from biplanar.parser import head_probabilities
-
-    chances = head_probabilities(sentence)
-    words = [word._asdict() for word in sentence.words]
-    return (
-        words
-        if chances is None
-        else [word | {"head_probability": chance} for word, chance in zip(words, chances, strict=True)]
+    task = Task(
+        model,
+        device=device,
+        runtime=runtime,
+        threads=threads,
+        output=target,
+        decoder=decoder,
+        beam=Beam(beam),
+        probabilities=probabilities,
+        best=best,
+        batch_words=batch_tokens,
+        width=terminal_width(),
+        colour=sys.stdout.isatty(),
     )
+    kind = source or ("text" if text is not None or ".conllu" not in file else "conllu")
+    with writing(output) as stream:
+        outcome = parse_file(file, stream.buffer, task, kind=kind, text=text, workers=workers, report=_report)
+    if lost := outcome.lost:
+        _report(f"the search found no tree for {lost} of {outcome.sentences} sentences; greedy decoding did")
+
+
+def _spare_scipy() -> None:
+    """Numba looks for SciPy's linear algebra, which takes a quarter of a second to load and no compiled code here uses.
+
+    Only a command may decide that for its whole process, and only before anything else has loaded either.
+    """
+    if not {"numba", "scipy"} & set(sys.modules):
+        sys.modules["scipy"] = None  # type: ignore[assignment]  # this is how imports are made to fail
+        try:
+            import numba.np.arraymath  # noqa: F401
+        finally:
+            del sys.modules["scipy"]
+
+
+def _report(message: str) -> None:
+    typer.echo(f"biplanar: {message}", err=True)

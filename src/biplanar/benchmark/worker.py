@@ -1,0 +1,106 @@
+"""The process in which one system works: `python -m biplanar.benchmark.worker`, with its job as JSON on standard input.
+
+It writes a line of JSON when it is loaded and another when it is done; `error` in one of them says why that is all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+from biplanar.benchmark.machine import available_cores
+from biplanar.errors import BiplanarError
+
+Job = dict[str, Any]
+Work = Callable[[], Job]
+
+
+def main() -> int:
+    """Load, say so, warm up, work, and say how it went."""
+    job = json.load(sys.stdin)
+    answers = _own_answers()
+    use_one_core()
+    try:
+        work = TASKS[job["task"]](job)
+        _answer(answers, {"ready": True})
+        _answer(answers, work() | {"peak_memory": peak_memory()})
+    except BiplanarError as error:
+        _answer(answers, {"error": str(error)})
+        return 2
+    return 0
+
+
+def use_one_core() -> None:
+    """Stay on one core, where the system can be asked for that: the last, as the first is every system's favourite."""
+    if cores := available_cores():
+        os.sched_setaffinity(0, cores[-1:])
+
+
+def peak_memory() -> int:
+    """Bytes at most in memory so far.
+
+    The kernel's count for the process begins with what its parent had, so Linux is asked for that of the program.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        return 1024 * int(status.split("VmHWM:")[1].split()[0])
+    except (OSError, IndexError):
+        import resource  # which not every system has
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _parse_file(job: Job) -> Work:
+    """One file into another, timed after a few sentences that are not."""
+    from biplanar.benchmark.adapters import ADAPTERS
+
+    parse = ADAPTERS[job["kind"]](job["model"], job["options"])
+    output = Path(job["output"])
+
+    def work() -> Job:
+        parse(Path(job["warm_up"]), output.with_suffix(".warm-up"))
+        start, processor = time.perf_counter(), time.process_time()
+        stages = parse(Path(job["input"]), output)
+        seconds, processor_seconds = time.perf_counter() - start, time.process_time() - processor
+        return {"seconds": seconds, "processor_seconds": processor_seconds, "stages": stages}
+
+    return work
+
+
+def _grow(job: Job) -> Work:
+    """Sentences of growing length, each parsed alone by Biplanar."""
+    from biplanar.benchmark.adapters import load_parser
+    from biplanar.benchmark.growth import joined_sentences, parse_times
+
+    parser = load_parser(job["model"], job["options"])
+
+    def work() -> Job:
+        groups = {length: joined_sentences(Path(job["input"]), length, job["count"]) for length in job["lengths"]}
+        return {"seconds": {length: parse_times(parser, group) for length, group in groups.items()}}
+
+    return work
+
+
+TASKS: dict[str, Callable[[Job], Work]] = {"parse": _parse_file, "growth": _grow}
+
+
+def _own_answers() -> TextIO:
+    """Standard output for answers alone: what libraries print goes to standard error."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return answers
+
+
+def _answer(stream: TextIO, answer: Job) -> None:
+    stream.write(json.dumps(answer) + "\n")
+    stream.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,219 @@
+"""Work that many processes do, each on a piece at a time; the results come in the order of the pieces."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, TypeVar
+
+from biplanar.errors import BiplanarError, UnfinishedError
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+# Pieces that are under way or whose results wait for an earlier one's, for each worker.
+PIECES_AHEAD = 3
+
+# What the libraries for linear algebra ask how many threads they may have.
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """An error on its way from one process to another: pickled by themselves, those with arguments get lost."""
+
+    kind: type[Exception]
+    message: str
+    state: dict[str, Any]
+
+    @classmethod
+    def of(cls, error: Exception) -> _Failure:
+        if isinstance(error, BiplanarError):
+            return cls(type(error), str(error), dict(vars(error)))
+        return cls(RuntimeError, f"in a worker process:\n{traceback.format_exc()}", {})
+
+    def to_error(self) -> Exception:
+        error = self.kind.__new__(self.kind)
+        error.args = (self.message,)
+        vars(error).update(self.state)
+        return error
+
+
+class _Worker(Generic[P]):
+    """A process, and the piece it is at."""
+
+    def __init__(self, prepare: Callable[[], Callable[[P], object]], threads: int) -> None:
+        context = multiprocessing.get_context("spawn")  # processes that were forked may hang in threads they never had
+        self.pipe, other_end = context.Pipe()
+        self.process = context.Process(target=_serve, args=(prepare, other_end), daemon=True)
+        with _threads_of_libraries(threads):
+            self.process.start()
+        other_end.close()
+        self.task: tuple[int, P] | None = None
+
+    def give(self, number: int, piece: P) -> None:
+        self.task = number, piece
+        with suppress(OSError):  # it has ended, which will be seen when its answer is waited for
+            self.pipe.send(piece)
+
+    def take(self) -> Any:
+        """The answer, which may be an error; EOFError: the process has ended without one."""
+        try:
+            answer = self.pipe.recv()
+        except OSError as error:
+            raise EOFError from error
+        self.task = None
+        return answer.to_error() if isinstance(answer, _Failure) else answer
+
+    def how_it_ended(self) -> str:
+        """In words, once the process has been joined."""
+        code = self.process.exitcode or 0
+        return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+
+    def stop(self) -> None:
+        self.pipe.close()
+        self.process.terminate()
+        self.process.join()
+
+
+def _serve(prepare: Callable[[], Callable[[Any], object]], pipe: Connection) -> None:
+    """What a worker process does: answer until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts the command interrupts its workers by ending it
+    work: Callable[[Any], object] | None = None
+    try:
+        while True:
+            piece = pipe.recv()
+            try:
+                work = work or prepare()
+                answer = work(piece)
+            except Exception as error:
+                answer = _Failure.of(error)
+            pipe.send(answer)
+    except (EOFError, OSError):
+        return
+
+
+@contextmanager
+def _threads_of_libraries(threads: int) -> Iterator[None]:
+    """Processes that are started here use so many threads, unless the environment has said otherwise."""
+    missing = [name for name in _THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(missing, str(threads)))
+    try:
+        yield
+    finally:
+        for name in missing:
+            del os.environ[name]
+
+
+def work_in_order(
+    prepare: Callable[[], Callable[[P], R]],
+    pieces: Iterable[P],
+    workers: int,
+    *,
+    report: Callable[[str], object],
+    threads: int = 1,
+) -> Generator[R]:
+    """The results for all pieces, in their order, from so many processes; which piece is meant, `str(piece)` tells.
+
+    Each process calls `prepare` once, and what that gives it with every piece. What goes wrong with a piece, or when
+    pieces are read, is raised here when all before it has been given out. A piece whose process ends (killed, out of
+    memory) is given to a fresh one, which `report` is told; if that ends, too, this is an `UnfinishedError`. Only a few
+    pieces for each worker are read ahead. No process is left when this ends, however it does.
+    """
+    crew = _Crew(prepare, iter(pieces), report, threads)
+    try:
+        crew.hire(workers)
+        yield from crew.results()
+    finally:
+        crew.dismiss()
+
+
+class _Crew(Generic[P, R]):
+    """The processes, and where each piece is on its way."""
+
+    def __init__(
+        self,
+        prepare: Callable[[], Callable[[P], R]],
+        pieces: Iterator[P],
+        report: Callable[[str], object],
+        threads: int,
+    ) -> None:
+        self.prepare, self.pieces, self.report, self.threads = prepare, pieces, report, threads
+        self.workers: list[_Worker[P]] = []
+        self.unlucky: deque[tuple[int, P]] = deque()  # whose worker has ended, for another one
+        self.unlucky_numbers: set[int] = set()
+        self.done: dict[int, Any] = {}  # results, or errors
+        self.read = self.given_out = 0
+        self.has_more = True
+
+    def hire(self, workers: int) -> None:
+        for _ in range(workers):
+            self.workers.append(_Worker(self.prepare, self.threads))
+
+    def dismiss(self) -> None:
+        for worker in self.workers:
+            worker.stop()
+
+    def results(self) -> Iterator[R]:
+        while True:
+            while self.given_out in self.done:
+                result = self.done.pop(self.given_out)
+                if isinstance(result, Exception):
+                    raise result
+                yield result
+                self.given_out += 1
+            self._hand_out()
+            busy = {worker.pipe: worker for worker in self.workers if worker.task is not None}
+            if busy:
+                for pipe in wait(list(busy)):
+                    self._take(busy[pipe])  # type: ignore[index]  # only these pipes were waited for
+            elif self.given_out not in self.done:
+                return
+
+    def _hand_out(self) -> None:
+        for worker in self.workers:
+            if worker.task is None and (task := self._next_task()) is not None:
+                worker.give(*task)
+
+    def _next_task(self) -> tuple[int, P] | None:
+        if self.unlucky:
+            return self.unlucky.popleft()
+        if not self.has_more or self.read - self.given_out >= PIECES_AHEAD * len(self.workers):
+            return None
+        try:
+            task = self.read, next(self.pieces)
+        except StopIteration:
+            self.has_more = False
+            return None
+        except Exception as error:
+            self.has_more, self.done[self.read] = False, error
+            return None
+        self.read += 1
+        return task
+
+    def _take(self, worker: _Worker[P]) -> None:
+        assert worker.task is not None
+        number, piece = worker.task
+        try:
+            self.done[number] = worker.take()
+        except EOFError:
+            self._replace(worker)
+            message = f"{piece}: the worker process at these lines ended with {worker.how_it_ended()}"
+            if number in self.unlucky_numbers:
+                self.done[number] = UnfinishedError(f"{message}, and so had one before it")
+            else:
+                self.report(f"{message}; another one tries again")
+                self.unlucky_numbers.add(number)
+                self.unlucky.append((number, piece))
+
+    def _replace(self, worker: _Worker[P]) -> None:
+        worker.process.join()
+        worker.pipe.close()
+        self.workers[self.workers.index(worker)] = _Worker(self.prepare, self.threads)
