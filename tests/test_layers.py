@@ -48,6 +48,7 @@ MAY_IMPORT_TORCH = {
     "biplanar.tagger.checkpoint",
     "biplanar.tagger.device",
     "biplanar.tagger.export",
+    "biplanar.tagger.lstm",
     "biplanar.tagger.network",
     "biplanar.tagger.training",
     "biplanar.train",

@@ -361,19 +361,20 @@ class TestOtherWays:
         assert len(records) == 3  # nothing is learned at this rate: the first is the best, and two more are enough
 
 
+@pytest.fixture(scope="module")
+def half(tmp_path_factory):
+    """The first half of the treebank, and the words of all of it."""
+    path = tmp_path_factory.mktemp("half")
+    sentences = list(biplanar.read_conllu(TINY_TREEBANK))
+    (path / "half.conllu").write_text("".join(one.raw for one in sentences[: len(sentences) // 2]))
+    words = (biplanar.Sentence.from_words(one.forms).raw for one in sentences)
+    (path / "words.conllu").write_text("".join(words))
+    (path / "words.txt").write_text("".join(" ".join(one.forms) + "\n\n" for one in sentences))
+    return path
+
+
 class TestDistillation:
     """A model learns from another what the treebank does not tell it."""
-
-    @pytest.fixture(scope="class")
-    def half(self, tmp_path_factory):
-        """The first half of the treebank, and the words of all of it."""
-        path = tmp_path_factory.mktemp("half")
-        sentences = list(biplanar.read_conllu(TINY_TREEBANK))
-        (path / "half.conllu").write_text("".join(one.raw for one in sentences[: len(sentences) // 2]))
-        words = (biplanar.Sentence.from_words(one.forms).raw for one in sentences)
-        (path / "words.conllu").write_text("".join(words))
-        (path / "words.txt").write_text("".join(" ".join(one.forms) + "\n\n" for one in sentences))
-        return path
 
     def test_it_learns_trees_that_only_the_teacher_knows(self, folder, half, tmp_path):
         last = {}

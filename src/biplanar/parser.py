@@ -32,7 +32,7 @@ EMBEDDED = "en"
 WINDOW_WORDS, WINDOW_BATCHES = 50_000, 10
 
 # Words that go through the network at once: on a processor core more would only be more padding.
-BATCH_WORDS, DEVICE_BATCH_WORDS = 500, 20_000
+BATCH_WORDS, DEVICE_BATCH_WORDS = 500, 60_000
 
 # What a network can run in, the fastest on a processor core first.
 RUNTIMES = ("int8", "onnx", "torch")

@@ -26,7 +26,7 @@ def parse(
     ] = False,
     best: Annotated[int, typer.Option(help="Write so many trees of each sentence, best first.", min=1, max=1000)] = 1,
     batch_tokens: Annotated[
-        int | None, typer.Option(help="Words in a batch; 500 on a processor, 20000 elsewhere.", min=1)
+        int | None, typer.Option(help="Words in a batch; 500 on a processor, 60000 elsewhere.", min=1)
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, auto, cuda:N or mps.")] = "cpu",
     runtime: Annotated[str | None, typer.Option(help="int8, onnx or torch; the fastest if not given.")] = None,

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from biplanar.errors import BiplanarError
@@ -40,6 +40,9 @@ class TorchTagger:
         # Attention adds up many small probabilities, and so takes less than full precision only where that is enough.
         self._mixed = precision != FULL and network.attention is not None
         self.network = network if self._mixed else network.to(precision)
+        for module in self.network.modules():
+            if isinstance(module, nn.LSTM):  # else each call would put its weights side by side anew
+                module.flatten_parameters()
         # Batches that are decoded at a time: a device leaves the processor's cores to decoding.
         self.threads = os.cpu_count() or 1 if device.type == "cuda" else 1
         self._forms = FormCache(vocabulary, self._encode_forms)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from biplanar.encodings.brackets import DEPTH_TASK
 from biplanar.tagger.config import Auxiliary, Network
 from biplanar.tagger.features import PAD, RESERVED, UNKNOWN, Batch, Spellings
+from biplanar.tagger.lstm import run, run_to_the_ends
 from biplanar.tagger.predict import DEPENDENT, GOVERNOR
 
 # What attention adds to each word: two contexts, and five numbers of its own and of the word before.
@@ -107,7 +107,7 @@ class Tagger(nn.Module):
             treebank = self.treebank_embedding(batch.treebanks)[:, None]  # (sentences, 1, treebank_dim)
             hidden = torch.cat([hidden, treebank.expand(-1, hidden.shape[1], -1)], dim=-1)
         for layer in self.layers:
-            hidden = _run(layer, self.dropout(hidden), batch.lengths)  # (sentences, words, width)
+            hidden = run(layer, self.dropout(hidden), batch.lengths)  # (sentences, words, width)
         dropped: Tensor = self.dropout(hidden)
         return dropped
 
@@ -118,9 +118,8 @@ class Tagger(nn.Module):
             hide = torch.rand(len(ids), device=ids.device) < self.word_dropout
             ids = ids.masked_fill(hide, UNKNOWN)
         letters = self.char_embedding(spellings.chars)  # (forms, characters, char_dim)
-        packed = pack_padded_sequence(letters, spellings.lengths, batch_first=True, enforce_sorted=False)
-        _, (last, _) = self.char_lstm(packed)  # (2, forms, char_hidden)
-        both = torch.cat([self.word_embedding(ids), last[0], last[1]], dim=-1)
+        spelled = run_to_the_ends(self.char_lstm, letters, spellings.lengths)  # (forms, 2 char_hidden)
+        both = torch.cat([self.word_embedding(ids), spelled], dim=-1)
         return both if self.form is None else torch.tanh(self.form(both))
 
 
@@ -272,12 +271,6 @@ def _with_root(root: Tensor, hidden: Tensor) -> Tensor:
 
 def _with_one(hidden: Tensor) -> Tensor:
     return nn.functional.pad(hidden, (0, 1), value=1.0)
-
-
-def _run(layer: nn.Module, hidden: Tensor, lengths: Tensor) -> Tensor:
-    packed = pack_padded_sequence(hidden, lengths, batch_first=True, enforce_sorted=False)
-    output: Tensor = pad_packed_sequence(layer(packed)[0], batch_first=True)[0]
-    return output
 
 
 @dataclass(frozen=True)
