@@ -68,8 +68,8 @@ class TestWholeTraining:
         names = {path.name for path in folder.path.iterdir()}
         wanted = {"config.toml", "vocab.json", "model.safetensors", "onnx", "int8", "tokenizer.udpipe", "README.md"}
         assert names == wanted | {"log.jsonl", "curves.png"}
-        for part in (folder.onnx, folder.int8):
-            assert {path.name for path in part.iterdir()} == {"forms.onnx", "words.onnx", "relations.onnx"}
+        for part, more in ((folder.onnx, set()), (folder.int8, {"known.npz"})):
+            assert {path.name for path in part.iterdir()} == {"forms.onnx", "words.onnx", "relations.onnx"} | more
 
     def test_files_are_readable_as_usual(self, folder):
         assert all(path.stat().st_mode & 0o444 == 0o444 for path in folder.path.rglob("*"))
@@ -297,7 +297,15 @@ class TestLoading:
 
     @pytest.mark.parametrize(
         "name",
-        ["config.toml", "vocab.json", "int8/words.onnx", "onnx/forms.onnx", "model.safetensors", "tokenizer.udpipe"],
+        [
+            "config.toml",
+            "vocab.json",
+            "int8/words.onnx",
+            "int8/known.npz",
+            "onnx/forms.onnx",
+            "model.safetensors",
+            "tokenizer.udpipe",
+        ],
     )
     def test_a_truncated_file_is_named(self, folder, tmp_path, name):
         shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)

@@ -19,6 +19,7 @@ from biplanar.tagger.config import Config
 from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.export import export_onnx
 from biplanar.tagger.predict import DEFAULT_DECODER
+from biplanar.tagger.runtime import OnnxTagger
 from biplanar.tagger.training import Record, Trainer, choose_device
 from biplanar.tagger.vectors import read_vectors
 from biplanar.text import read_lines, writing
@@ -139,6 +140,7 @@ def _finish(folder: ModelFolder, trainer: Trainer, train: list[Sentence], dev: l
     load_weights(trainer.network, folder.weights)
     export_onnx(trainer.network, folder.onnx)
     export_onnx(trainer.network, folder.int8, int8=True)
+    OnnxTagger(folder.int8, trainer.vocabulary).write_known(trainer.vocabulary)
     if epochs := trainer.config.training.segmenter_epochs:
         train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=trainer.encoding.needs_upos)
     _draw_curves(folder)

@@ -87,6 +87,7 @@ def torch_scores(network: Tagger, sentences: list[list[str]]) -> ScoreTables:
 
 
 def exported(network: Tagger, folder: Path, *, int8: bool = False) -> OnnxTagger:
+    folder.mkdir(exist_ok=True)
     export_onnx(network, folder, int8=int8)
     return OnnxTagger(folder, VOCABULARY)
 
@@ -253,6 +254,25 @@ class TestRelations:
         path.write_bytes(path.read_bytes()[:100])
         with pytest.raises(FileError, match=r"relations\.onnx: (truncated or corrupt|expected a Biplanar network)"):
             OnnxTagger(tmp_path, VOCABULARY)
+
+
+def test_known_forms_are_kept_as_bytes(tmp_path: Path) -> None:
+    tagger = exported(random_network(CONFIGS["small forms"]), tmp_path, int8=True)
+    tagger.write_known(VOCABULARY)
+    again = OnnxTagger(tmp_path, VOCABULARY)
+    forms = [*VOCABULARY.forms, "Unheard-of"]
+    before, after = tagger.represent(forms), again.represent(forms)
+    assert 0 < np.abs(before - after).max() < 0.005
+    np.testing.assert_array_equal(before[-1], after[-1])
+    np.testing.assert_array_equal(after[:, -2:], np.tile([1, -1], (len(forms), 1)))  # the frame is exact
+
+
+def test_known_forms_of_another_network(tmp_path: Path) -> None:
+    exported(random_network(CONFIGS["small forms"]), tmp_path / "one", int8=True).write_known(VOCABULARY)
+    exported(random_network(CONFIGS["two layers"]), tmp_path / "two", int8=True)
+    (tmp_path / "one" / "known.npz").rename(tmp_path / "two" / "known.npz")
+    with pytest.raises(FileError, match=r"known\.npz: expected a part of the same network"):
+        OnnxTagger(tmp_path / "two", VOCABULARY)
 
 
 def size_of(folder: Path) -> int:

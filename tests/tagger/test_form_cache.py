@@ -68,3 +68,17 @@ def test_threads_share_it() -> None:
     with ThreadPoolExecutor(8) as pool:
         for forms, found in zip(wanted, pool.map(cache.vectors, wanted), strict=True):
             np.testing.assert_array_equal(found, expected(forms))
+
+
+def test_what_is_known_is_never_encoded_nor_forgotten() -> None:
+    encode = Encoder()
+    known = np.arange(8 * 3, dtype=np.float32).reshape(3, 8)  # of the vocabulary's first forms
+    cache = FormCache(VOCABULARY, encode, known=known, most_forms=5)
+    names = list(VOCABULARY.forms)
+    for others in (["x"], ["y", "z"], ["u"], list("uvwxyz")):
+        found = cache.vectors([names[1], *others])
+        np.testing.assert_array_equal(found[0], known[1])
+        np.testing.assert_array_equal(found[1:], expected(others))
+        assert len(cache) <= 5
+    assert encode.asked == 1 + 2 + 1 + 6
+    np.testing.assert_array_equal(known, np.arange(8 * 3).reshape(3, 8))

@@ -21,16 +21,27 @@ class FormCache:
     """Remembers the vectors of forms, up to a limit; threads may share it.
 
     The vectors are arrays or tensors, wherever they are: `encode` makes them from spellings, and they are only ever
-    indexed.
+    indexed. Some may be `known` from the start, the first forms of the vocabulary; these are never forgotten.
     """
 
     def __init__(
-        self, vocabulary: Vocabulary, encode: Callable[[Spellings], Any], *, most_forms: int = MOST_FORMS
+        self,
+        vocabulary: Vocabulary,
+        encode: Callable[[Spellings], Any],
+        *,
+        known: Any = None,
+        most_forms: int = MOST_FORMS,
     ) -> None:
         self.vocabulary, self.encode, self.most_forms = vocabulary, encode, most_forms
-        self._rows: dict[str, int] = {}
-        self._vectors: Any = None
+        self._known = known
         self._lock = Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Start anew, with what was known at first."""
+        count = 0 if self._known is None else len(self._known)
+        self._rows = {form: row for row, form in enumerate(self.vocabulary.forms[:count])}
+        self._vectors = self._known
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -40,12 +51,14 @@ class FormCache:
         with self._lock:
             missing = [form for form in forms if form not in self._rows]
             if len(self._rows) + len(missing) > self.most_forms:
-                self._rows, self._vectors, missing = {}, None, list(forms)
-            if len(missing) > self.most_forms or not forms:
-                return self.encode(Spellings.of(forms, self.vocabulary))
-            if missing:
+                self._forget()
+                missing = [form for form in forms if form not in self._rows]
+            if missing or self._vectors is None:
                 self._remember(missing)
-            return self._vectors[np.array([self._rows[form] for form in forms], dtype=np.int64)]
+            found = self._vectors[np.array([self._rows[form] for form in forms], dtype=np.int64)]
+            if len(self._rows) > self.most_forms:
+                self._forget()
+            return found
 
     def _remember(self, forms: list[str]) -> None:
         first = len(self._rows)

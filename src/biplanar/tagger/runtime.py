@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import onnxruntime
@@ -13,6 +14,7 @@ from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.features import Batch, Spellings, Vocabulary
 from biplanar.tagger.form_cache import FormCache
 from biplanar.tagger.predict import DEPENDENT, Floats, Scores
+from biplanar.text import writing
 from biplanar.tree import Int64s
 
 # How the graph is put together; a file of another version is refused.
@@ -20,6 +22,9 @@ FORMAT_KEY, FORMAT_VERSION = "biplanar_format", "2"
 
 # What tells that two files are parts of one network.
 NETWORK_KEY = "biplanar_network"
+
+# Forms of the vocabulary whose vectors may be kept with the network, as bytes up to the largest.
+MOST_KNOWN, LARGEST_BYTE = 50_000, 127
 
 # Forms that are spelled at once: few enough for a processor's cache.
 FORMS_AT_ONCE = 64
@@ -48,6 +53,11 @@ class OnnxFiles:
         """From words and their heads to scores of relations; not all networks have it."""
         return self.folder / "relations.onnx"
 
+    @property
+    def known(self) -> Path:
+        """Vectors of forms that need not be computed any more; not all networks have such."""
+        return self.folder / "known.npz"
+
 
 class OnnxTagger:
     """Scores for the labels of every task, word by word; of relations given the head, if the network has them."""
@@ -55,16 +65,37 @@ class OnnxTagger:
     def __init__(self, folder: str | Path, vocabulary: Vocabulary, *, threads: int = 1) -> None:
         self.files = OnnxFiles(Path(folder))
         self._words = _load(self.files.words, threads)
+        self._network = _metadata(self._words, NETWORK_KEY) or ""
         self._spell = self._load_part(self.files.forms, threads)
         self.labels: dict[str, int] = {output.name: output.shape[-1] for output in self._words.get_outputs()}
         self._relations = self._load_part(self.files.relations, threads) if DEPENDENT in self.labels else None
-        self._forms = FormCache(vocabulary, self._encode_forms)
+        self._forms = FormCache(vocabulary, self._encode_forms, known=self._read_known())
 
     def _load_part(self, path: Path, threads: int) -> onnxruntime.InferenceSession:
         session = _load(path, threads)
-        if _metadata(session, NETWORK_KEY) != _metadata(self._words, NETWORK_KEY):
+        if _metadata(session, NETWORK_KEY) != self._network:
             raise FileError(f"{path}: expected a part of the same network as {self.files.words}, found another's")
         return session
+
+    def _read_known(self) -> Floats | None:
+        path = self.files.known
+        if not path.exists():
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as parts:
+                rounded, network = parts["vectors"], str(parts["network"])
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            raise FileError(f"{path}: truncated or corrupt vectors of forms ({_first_line(error)})") from error
+        if network != self._network:
+            raise FileError(f"{path}: expected a part of the same network as {self.files.words}, found another's")
+        return np.asarray(np.divide(rounded, LARGEST_BYTE, dtype=np.float32))
+
+    def write_known(self, vocabulary: Vocabulary) -> None:
+        """Keep the vectors of the vocabulary's forms beside the network, as bytes: all their features are within 1."""
+        vectors = self._encode_forms(Spellings.of(vocabulary.forms[:MOST_KNOWN], vocabulary))
+        rounded, network = np.rint(vectors * LARGEST_BYTE).astype(np.int8), np.array(self._network)
+        with writing(self.files.known) as stream:
+            np.savez(stream.buffer, vectors=rounded, network=network)
 
     def _encode_forms(self, spellings: Spellings) -> Floats:
         """Form vectors, a few forms of similar lengths at a time: ONNX's LSTM spends on all what the longest takes."""
