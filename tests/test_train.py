@@ -20,7 +20,7 @@ from biplanar.parser import RUNTIMES
 from biplanar.tagger import checkpoint
 from biplanar.tagger.config import CONFIGS, Config, ConfigError, read_config
 from biplanar.text import writing
-from biplanar.train import Data, read_log, train_model
+from biplanar.train import Data, export_model, read_log, train_model
 from tests.conftest import ROOT
 
 TINY_TREEBANK = str(ROOT / "examples" / "tiny.conllu")
@@ -100,6 +100,16 @@ class TestWholeTraining:
             if part:
                 shutil.rmtree(tmp_path / part)
         assert kinds == ["int8", "onnx", "torch"]
+
+    def test_the_network_can_be_exported_again(self, folder, tmp_path):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        shutil.rmtree(tmp_path / "onnx")
+        (tmp_path / "int8" / "words.onnx").unlink()
+        export_model(ModelFolder(tmp_path))
+        for old in (*folder.onnx.iterdir(), *folder.int8.iterdir()):
+            if old.suffix == ".onnx":
+                assert (tmp_path / old.parent.name / old.name).read_bytes() == old.read_bytes()
+        assert biplanar.load(tmp_path)([["The", "cat", "sleeps"]]).to_conllu()
 
     def test_an_unknown_runtime(self, folder):
         with pytest.raises(UnknownNameError, match="int9"):

@@ -20,7 +20,7 @@ from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.export import export_onnx
 from biplanar.tagger.predict import DEFAULT_DECODER
 from biplanar.tagger.runtime import OnnxTagger
-from biplanar.tagger.training import Record, Trainer, choose_device
+from biplanar.tagger.training import Record, Trainer, build_network, choose_device
 from biplanar.tagger.vectors import read_vectors
 from biplanar.text import read_lines, writing
 
@@ -137,10 +137,7 @@ def read_log(folder: ModelFolder) -> list[dict[str, Any]]:
 
 
 def _finish(folder: ModelFolder, trainer: Trainer, train: list[Sentence], dev: list[Sentence], data: Data) -> None:
-    load_weights(trainer.network, folder.weights)
-    export_onnx(trainer.network, folder.onnx)
-    export_onnx(trainer.network, folder.int8, int8=True)
-    OnnxTagger(folder.int8, trainer.vocabulary).write_known(trainer.vocabulary)
+    export_model(folder)
     if epochs := trainer.config.training.segmenter_epochs:
         train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=trainer.encoding.needs_upos)
     _draw_curves(folder)
@@ -150,6 +147,16 @@ def _finish(folder: ModelFolder, trainer: Trainer, train: list[Sentence], dev: l
         scores["test"] = score(parser, list(read_conllu(data.test)))
     write_card(folder, data.train, data.licence, trainer.config, trainer.seed, scores, data.teachers, data.raw)
     folder.checkpoint.unlink(missing_ok=True)
+
+
+def export_model(folder: ModelFolder) -> None:
+    """Write a trained network for ONNX Runtime, in floats and in bytes, in the place of what there was."""
+    config, vocabulary = folder.read_settings()
+    network = build_network(config, vocabulary)
+    load_weights(network, folder.weights)
+    export_onnx(network, folder.onnx)
+    export_onnx(network, folder.int8, int8=True)
+    OnnxTagger(folder.int8, vocabulary).write_known(vocabulary)
 
 
 def score(parser: Parser, gold: list[Sentence], *, decoder: str = DEFAULT_DECODER) -> dict[str, dict[str, float]]:

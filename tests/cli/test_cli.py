@@ -19,7 +19,7 @@ from biplanar.conllu import Sentence
 from biplanar.encodings import ENCODINGS
 from biplanar.tree import Tree
 
-COMMANDS = ("parse", "train", "evaluate", "encode", "decode", "stats", "draw", "demo", "benchmark")
+COMMANDS = ("parse", "train", "evaluate", "encode", "decode", "stats", "draw", "demo", "benchmark", "export")
 
 # What `biplanar stats --json` has promised to hold, and what comes beside it.
 PROMISED = {

@@ -9,7 +9,7 @@ import sys
 import typer
 
 from biplanar import __version__
-from biplanar.cli import benchmark, demo, draw, evaluate, labels, parse, serve, stats, train
+from biplanar.cli import benchmark, demo, draw, evaluate, export, labels, parse, serve, stats, train
 from biplanar.errors import BiplanarError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 app.command("parse")(parse.parse)
 app.command("train")(train.train)
+app.command("export")(export.export)
 app.command("evaluate")(evaluate.evaluate)
 app.command("encode")(labels.encode)
 app.command("decode")(labels.decode)

@@ -46,6 +46,7 @@ def export_onnx(network: Tagger, folder: str | Path, *, int8: bool = False) -> N
         files.folder.mkdir(exist_ok=True)
     except OSError as error:
         raise FileError(f"{files.folder}: {error.strerror or error}") from error
+    files.known.unlink(missing_ok=True)  # they were another network's
     for path, model in models.items():
         write_model(model, path)
 

@@ -1,0 +1,23 @@
+"""`biplanar export`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def export(model: Annotated[str, typer.Argument(help="A model's folder, with weights for PyTorch.")]) -> None:
+    """Write a model's network for ONNX Runtime anew, in floats and in bytes; training does so by itself."""
+    from pathlib import Path
+
+    from biplanar.errors import BiplanarError
+    from biplanar.model_folder import ModelFolder
+
+    try:
+        from biplanar.train import export_model
+    except ImportError as error:
+        raise BiplanarError(f"this needs more packages: pip install 'biplanar[train]' ({error})") from error
+    folder = ModelFolder(Path(model))
+    export_model(folder)
+    typer.echo(f"biplanar: the network is in {folder.int8} and {folder.onnx}", err=True)
