@@ -28,9 +28,9 @@ from biplanar.text import INPUTS, OUTPUTS, display_name, read_lines, write_all
 from biplanar.windows import Window, gather
 from biplanar.workers import work_in_order
 
-# Workers get pieces of so many words at least. They grow with what has been read, up to those that one process would
-# work at: so small files are shared among the workers, too, and none of them is left with a large piece at the end.
-LEAST_WORDS, LARGEST_SHARE = 4_000, 8
+# Workers get pieces of so many words at least, and of so many batches at most. They grow with what has been read: so
+# small files are shared among the workers, too, and none of them is left with a large piece at the end.
+LEAST_WORDS, LARGEST_SHARE, MOST_BATCHES = 4_000, 8, 50
 
 # Of raw text, which has no words yet.
 CHARACTERS_PER_WORD = 6
@@ -201,7 +201,12 @@ class Task:
     @property
     def window_words(self) -> int:
         """How many words one process reads at once."""
-        return window_words(self.batch_words or default_batch_words(self.device))
+        return window_words(self.batch_size)
+
+    @property
+    def batch_size(self) -> int:
+        """How many words go through the network at once."""
+        return self.batch_words or default_batch_words(self.device)
 
 
 class Work:
@@ -296,6 +301,7 @@ def parse_file(
         windows = (work.read(piece) for piece in pieces)
         overlap(windows, work.parse, lambda done: writer.write(work.render(*done)), ahead=str(file) != "-")
         return writer.finish()
+    most = min(most, MOST_BATCHES * task.batch_size)
     pieces = read_pieces(file, kind, lambda before: max(LEAST_WORDS, min(most, before // LARGEST_SHARE)), text=text)
     writer = _Writer(target, task, kind)
     with closing(work_in_order(task, pieces, workers, report=report, threads=task.threads)) as results:
