@@ -381,6 +381,8 @@ def next_paths(
     words, found = len(pairs.starts) - 1, 0
     paths, trees = np.empty((wanted, words), dtype=np.int32), np.empty((wanted, words), dtype=np.int32)
     scores = np.empty(wanted)
+    if not lattice.states:  # the path that a quicker search found may be beyond this lattice's beam
+        return paths[:0], trees[:0], scores[:0]
     goal = lattice.states - 1
     nodes = [(goal, -1, -1, 0.0)]  # state, the node after it, the edge to that, the score from here to the end
     agenda = [(-lattice.bests[goal], 0)]
