@@ -256,7 +256,7 @@ class TestWorkers:
         assert parsed_file(tmp_path / "x", kind, workers=2, **options) == parsed_file(tmp_path / "x", kind, **options)
 
     def test_pieces_grow_with_the_file(self, tmp_path, monkeypatch):
-        """Small at first, so that all workers have some; then larger, up to what one process would work at."""
+        """Small at first, so that all workers have some; then larger, up to so many batches."""
         monkeypatch.setattr("biplanar.text.CHUNK", 100)
         sizes = []
 
@@ -270,7 +270,7 @@ class TestWorkers:
         assert sizes[0] == bulk.LEAST_WORDS
         assert sum(sizes) == 600_000
         assert sizes[:-1] == sorted(sizes[:-1])
-        assert max(sizes) == Task().window_words
+        assert max(sizes) == bulk.MOST_BATCHES * Task().batch_size
 
     @pytest.mark.usefixtures("small_pieces")
     def test_errors_are_the_same(self, tmp_path):
