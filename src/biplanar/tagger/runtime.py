@@ -82,7 +82,7 @@ class OnnxTagger:
         if not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as parts:
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as parts:
                 rounded, network = parts["vectors"], str(parts["network"])
         except (OSError, ValueError, KeyError, BadZipFile) as error:
             raise FileError(f"{path}: truncated or corrupt vectors of forms ({_first_line(error)})") from error
