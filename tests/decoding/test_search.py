@@ -251,6 +251,16 @@ def test_a_narrow_beam_is_widened_before_the_search_gives_up() -> None:
     assert narrow.lost < only_narrow.lost
 
 
+def test_a_cycle_that_the_whole_lattice_does_not_hold() -> None:
+    """The quick search looks beyond the margin, the lattice does not, so that no path of it may reach the end."""
+    planes, words, sentences = LABEL_SETS["one plane"], 8, 50
+    offsets = offsets_of([words] * sentences)
+    scores = random_scores(np.random.default_rng(1), words * sentences, planes, depths=False)
+    search = searching(planes, Beam(margin=0.0), mass=2.0)
+    outcome = search.best(scores, ROOTS, offsets).outcome
+    assert outcome.next_best == outcome.widened == sentences
+
+
 def test_no_label_that_fits() -> None:
     """Words that all open and never close: the labels stay as they are, for greedy decoding."""
     names = (("/", "<"),)
