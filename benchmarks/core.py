@@ -37,6 +37,7 @@ from tests import reference
 from tests.strategies import projective_heads, random_heads, tree_of
 
 from biplanar import ENCODINGS, Sentence, decode_all, encode_all, read_conllu
+from biplanar.benchmark.machine import processor, use_one_core
 from biplanar.conllu import DEPREL
 from biplanar.decoding import decode_forest
 from biplanar.encodings import Encoding
@@ -79,12 +80,6 @@ def _seconds(task: Callable[[], object], calls: int) -> float:
     for _ in range(calls):
         task()
     return time.process_time() - start
-
-
-def use_one_core() -> None:
-    """Stay on one core, where the system can be told so."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
 # Reading CoNLL-U: every reader counts the sentences, or takes out the words' columns and counts those.
@@ -447,18 +442,10 @@ def machine() -> Results:
     """What was measured, and on what."""
     packages = ("biplanar", "conllu", "numba", "numpy", "pyconll")
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "python": platform.python_version(),
         **{package: version(package) for package in packages},
     }
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 def main() -> None:

@@ -22,11 +22,12 @@ os.environ["NUMBA_NUM_THREADS"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
-from benchmarks.core import machine, use_one_core
+from benchmarks.core import machine
 from rich.console import Console
 from rich.table import Table
 
 import biplanar
+from biplanar.benchmark.machine import use_one_core
 from biplanar.decoding.search import Beam
 from biplanar.evaluation import Calibration
 from biplanar.forest import Column, Forest, offsets_of

@@ -18,7 +18,7 @@ def test_start():
 
 
 def test_workers(treebank):
-    workers = measure_workers(treebank, "embedded", None, 1, words=2 * treebank.words)
+    workers = measure_workers(treebank, "embedded", None, 1, 2)
     assert workers["not_measured"] is None
     assert workers["words"] == 2 * treebank.words
     assert {count: len(runs) for count, runs in workers["runs"].items()} == {1: 1, 2: 1}
@@ -33,9 +33,9 @@ def test_memory(treebank):
     assert 0.5 < memory["ratio"] < 1.5
 
 
-@pytest.mark.parametrize("measure", [measure_workers, measure_memory])
-def test_trouble_is_told(treebank, tmp_path, measure):
-    result = measure(treebank, "none", str(tmp_path / "nowhere"), 2)
+@pytest.mark.parametrize(("measure", "numbers"), [(measure_workers, (1, 2)), (measure_memory, (2,))])
+def test_trouble_is_told(treebank, tmp_path, measure, numbers):
+    result = measure(treebank, "none", str(tmp_path / "nowhere"), *numbers)
     assert result["not_measured"].startswith("biplanar: error: ")
     assert str(tmp_path / "nowhere") in result["not_measured"]
 

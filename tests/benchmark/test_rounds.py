@@ -139,9 +139,9 @@ class TestSystems:
 class TestTrouble:
     """One system fails, the others go on."""
 
-    def check(self, treebank, udpipe_model, broken: System, reason: str):
+    def check(self, treebank, udpipe_model, broken: System, reason: str, timeout: float = 600):
         healthy = udpipe_systems(str(udpipe_model))[0]
-        records = list(measure_systems(treebank, [broken, healthy], 2))
+        records = list(measure_systems(treebank, [broken, healthy], 2, timeout))
         results = results_of(records)
         assert reason in results[broken.name]["not_measured"]
         assert results[healthy.name]["not_measured"] is None
@@ -166,6 +166,10 @@ class TestTrouble:
     def test_a_killed_process(self, treebank, udpipe_model, fake_module, tmp_path):
         fake_module("spacy", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
         self.check(treebank, udpipe_model, spacy_systems(str(tmp_path))[0], "it ended with code -9")
+
+    def test_a_process_that_does_not_end(self, treebank, udpipe_model, fake_module, tmp_path):
+        fake_module("spacy", "import time\ntime.sleep(600)")
+        self.check(treebank, udpipe_model, spacy_systems(str(tmp_path))[0], "it was not done after 10 seconds", 10)
 
     def test_output_that_is_none(self, treebank, udpipe_model, fake_module, tmp_path):
         pytest.importorskip("torch")

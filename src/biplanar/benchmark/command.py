@@ -18,9 +18,6 @@ Numbers = dict[str, Any]
 TEXT = "A hearing is scheduled on the issue today."
 WORKERS = (1, 2)
 
-# Enough words that the start of processes does not count for much.
-WORKERS_WORDS = 250_000
-
 
 def measure_start(rounds: int, model: str | None = None) -> Numbers:
     """Seconds from a process's start to its answer for a sentence; a first run, which may compile, is left out."""
@@ -28,12 +25,9 @@ def measure_start(rounds: int, model: str | None = None) -> Numbers:
     return _measured({"text": TEXT}, lambda: {"runs": _repeated(["--text", TEXT, *options], rounds + 1)[1:]})
 
 
-def measure_workers(
-    treebank: Treebank, name: str, model: str | None, rounds: int, words: int = WORKERS_WORDS
-) -> Numbers:
-    """Seconds for the same long file with one worker and with two, in turns."""
+def measure_workers(treebank: Treebank, name: str, model: str | None, rounds: int, copies: int) -> Numbers:
+    """Seconds for a file so many times as long with one worker and with two, in turns."""
     path = treebank.folder / "long.conllu"
-    copies = max(1, round(words / treebank.words))
     repeat(treebank.source, copies, path)
 
     def work() -> Numbers:

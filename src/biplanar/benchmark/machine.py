@@ -15,7 +15,7 @@ PACKAGES = ("numpy", "numba", "onnxruntime", "torch", "ufal.udpipe", "spacy", "s
 def machine() -> dict[str, str | int]:
     """The processor and the system."""
     return {
-        "processor": _processor(),
+        "processor": processor(),
         "cores": len(available_cores()) or os.cpu_count() or 1,
         "system": platform.platform(),
     }
@@ -26,9 +26,25 @@ def versions() -> dict[str, str | None]:
     return {"python": platform.python_version(), "biplanar": __version__, **{name: _version(name) for name in PACKAGES}}
 
 
+def processor() -> str:
+    """Its name, as the system has it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or platform.machine())
+
+
 def available_cores() -> list[int]:
     """The cores that this process may run on; none where the system does not tell."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+
+
+def use_one_core() -> None:
+    """Stay on one core, where the system can be asked for that: the last, as the first is every system's favourite."""
+    if cores := available_cores():
+        os.sched_setaffinity(0, cores[-1:])
 
 
 def _version(package: str) -> str | None:
@@ -36,12 +52,3 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor() or platform.machine())

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event, Timer
 from typing import Any
 
 from biplanar.benchmark.growth import LENGTHS
@@ -25,6 +26,7 @@ Numbers = dict[str, Any]
 
 WARM_UP = 10  # sentences parsed before the clock starts, so that compiled code is there
 GROWTH_COUNT = 10  # sentences of each length
+MOST_SECONDS = 1800  # that one run may take
 
 # One thread, whatever library would like more; and no accelerator, as all is compared on one core.
 ENVIRONMENT = {
@@ -113,28 +115,32 @@ def write_file(sentences: Sequence[Sentence], path: Path) -> None:
         write_conllu(sentences, stream)
 
 
-def measure_systems(treebank: Treebank, systems: Sequence[System], rounds: int) -> Iterator[Numbers]:
+def measure_systems(
+    treebank: Treebank, systems: Sequence[System], rounds: int, timeout: float = MOST_SECONDS
+) -> Iterator[Numbers]:
     """Run all systems so many times in turns, and score what they wrote.
 
     Yields `{"round", "system"}` before each run, and `{"result"}` for each system at the end.
     """
-    for record in _take_turns(treebank, systems, rounds):
+    for record in _take_turns(treebank, systems, rounds, timeout):
         if "result" in record:
             record["result"] |= _summary(record["result"], treebank)
         yield record
 
 
-def measure_stages(treebank: Treebank, systems: Sequence[System], rounds: int) -> Iterator[Numbers]:
+def measure_stages(
+    treebank: Treebank, systems: Sequence[System], rounds: int, timeout: float = MOST_SECONDS
+) -> Iterator[Numbers]:
     """The same for those systems that can be taken apart into stages."""
     ours = [replace(system, kind="stages") for system in systems if system.kind == "biplanar"]
-    for record in _take_turns(treebank, ours, rounds):
+    for record in _take_turns(treebank, ours, rounds, timeout):
         if "result" in record and record["result"]["not_measured"] is None:
             best = min(record["result"]["runs"], key=lambda run: float(run["seconds"]))
             record["result"] |= {"seconds": best["stages"], "words": treebank.words}
         yield record
 
 
-def _take_turns(treebank: Treebank, systems: Sequence[System], rounds: int) -> Iterator[Numbers]:
+def _take_turns(treebank: Treebank, systems: Sequence[System], rounds: int, timeout: float) -> Iterator[Numbers]:
     results = {system.name: _start(system) for system in systems}
     for number in range(1, rounds + 1):
         for system in systems:
@@ -142,7 +148,7 @@ def _take_turns(treebank: Treebank, systems: Sequence[System], rounds: int) -> I
             if result["not_measured"] is None:
                 yield {"round": number, "system": system.name}
                 try:
-                    _run(treebank, system, result)
+                    _run(treebank, system, result, timeout)
                 except NotMeasuredError as error:
                     result["not_measured"] = str(error)
     for result in results.values():
@@ -155,20 +161,20 @@ def _start(system: System) -> Numbers:
     return known | {"not_measured": known.pop("missing"), "runs": []}
 
 
-def _run(treebank: Treebank, system: System, result: Numbers) -> None:
+def _run(treebank: Treebank, system: System, result: Numbers, timeout: float) -> None:
     """One run; the first one's output is scored."""
     with tempfile.TemporaryDirectory(dir=treebank.folder) as folder:
         output = Path(folder) / "output.conllu"
         job = {"task": "parse", "kind": system.kind, "model": system.model, "options": dict(system.options)}
         files = {"input": treebank.source, "warm_up": treebank.warm_up, "output": output}
-        run = run_job(job | {name: str(path) for name, path in files.items()})
+        run = run_job(job | {name: str(path) for name, path in files.items()}, timeout)
         if not result["runs"]:
             result.update(treebank.score(output), model_bytes=system.size)
         result["runs"].append(run)
 
 
-def run_job(job: Numbers) -> Numbers:
-    """The answers of a worker, and how long it took to be ready."""
+def run_job(job: Numbers, timeout: float = MOST_SECONDS) -> Numbers:
+    """The answers of a worker, and how long it took to be ready; one that takes longer than `timeout` is ended."""
     command = [sys.executable, "-m", "biplanar.benchmark.worker"]
     environment = os.environ | ENVIRONMENT
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
@@ -177,17 +183,37 @@ def run_job(job: Numbers) -> Numbers:
         with subprocess.Popen(command, **pipes, encoding="utf-8", env=environment) as worker:
             assert worker.stdin is not None
             assert worker.stdout is not None
-            with suppress(BrokenPipeError):  # it may be dead already, which is found out below
-                worker.stdin.write(json.dumps(job))
-                worker.stdin.close()
-            first = worker.stdout.readline()
-            load_seconds = time.perf_counter() - start
-            last = worker.stdout.read()
+            with _ended_after(timeout, worker) as alarm:
+                with suppress(BrokenPipeError):  # it may be dead already, which is found out below
+                    worker.stdin.write(json.dumps(job))
+                    worker.stdin.close()
+                first = worker.stdout.readline()
+                load_seconds = time.perf_counter() - start
+                last = worker.stdout.read()
+        if alarm.is_set():
+            raise NotMeasuredError(f"it was not done after {timeout:g} seconds")
         answer = _answer(first) | _answer(last)
         if worker.returncode != 0 or "peak_memory" not in answer:
             complaints.seek(0)
             raise NotMeasuredError(answer.get("error") or _crash(worker.returncode, complaints.read()))
     return {"load_seconds": load_seconds} | {key: value for key, value in answer.items() if key != "ready"}
+
+
+@contextmanager
+def _ended_after(seconds: float, process: subprocess.Popen[str]) -> Iterator[Event]:
+    """Kill a process that is still at it after so long; the event tells whether it was."""
+    killed = Event()
+
+    def kill() -> None:
+        killed.set()
+        process.kill()
+
+    timer = Timer(seconds, kill)
+    timer.start()
+    try:
+        yield killed
+    finally:
+        timer.cancel()
 
 
 def _answer(line: str) -> Numbers:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
-from biplanar.benchmark.machine import available_cores
+from biplanar.benchmark.machine import use_one_core
 from biplanar.errors import BiplanarError
 
 Job = dict[str, Any]
@@ -33,12 +33,6 @@ def main() -> int:
         _answer(answers, {"error": str(error)})
         return 2
     return 0
-
-
-def use_one_core() -> None:
-    """Stay on one core, where the system can be asked for that: the last, as the first is every system's favourite."""
-    if cores := available_cores():
-        os.sched_setaffinity(0, cores[-1:])
 
 
 def peak_memory() -> int:

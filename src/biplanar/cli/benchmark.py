@@ -34,7 +34,10 @@ def benchmark(
     ] = False,
     only: Annotated[str, typer.Option(help="What to measure.")] = ",".join(PARTS),
     rounds: Annotated[int, typer.Option(help="How often all systems take turns.", min=1)] = 5,
-    copies: Annotated[int, typer.Option(help="How many times as long the long file is.", min=2)] = 100,
+    copies: Annotated[
+        int, typer.Option(help="How many times as long the file for workers and memory is.", min=2)
+    ] = 100,
+    timeout: Annotated[float, typer.Option(help="Seconds that one run of a system may take.", min=1)] = 1800,
     as_json: Annotated[str | None, typer.Option("--json", help="Keep all numbers in this file.")] = None,
     plot: Annotated[str | None, typer.Option(help="Draw LAS over speed into this PNG, and an SVG beside it.")] = None,
 ) -> None:
@@ -60,7 +63,7 @@ def benchmark(
         if as_json:
             _keep(results, as_json)
         for part in parts:
-            results[part] = _measure(part, treebank, systems, models, rounds, copies)
+            results[part] = _measure(part, treebank, systems, models, rounds, copies, timeout)
             if as_json:
                 _keep(results, as_json)
     _print(list(sheets(results)))
@@ -88,20 +91,26 @@ def _check(given: Sequence[str | None], parts: Sequence[str], plot: str | None) 
 
 
 def _measure(
-    part: str, treebank: Treebank, systems: list[System], models: dict[str, str], rounds: int, copies: int
+    part: str,
+    treebank: Treebank,
+    systems: list[System],
+    models: dict[str, str],
+    rounds: int,
+    copies: int,
+    timeout: float,
 ) -> Any:
     from biplanar.benchmark.command import measure_memory, measure_start, measure_workers
     from biplanar.benchmark.rounds import measure_growth, measure_stages, measure_systems
 
     _tell(part)
     if part == "systems":
-        return _collected(measure_systems(treebank, systems, rounds), rounds)
+        return _collected(measure_systems(treebank, systems, rounds, timeout), rounds)
     if part == "stages":
-        return _collected(measure_stages(treebank, systems, rounds), rounds)
+        return _collected(measure_stages(treebank, systems, rounds, timeout), rounds)
     if part == "growth":
         return [measure_growth(treebank, name, folder) for name, folder in models.items()]
     if part == "workers":
-        return [measure_workers(treebank, name, folder, rounds) for name, folder in models.items()]
+        return [measure_workers(treebank, name, folder, rounds, copies) for name, folder in models.items()]
     if part == "memory":
         return [measure_memory(treebank, name, folder, copies) for name, folder in models.items()]
     return measure_start(rounds)
