@@ -52,8 +52,8 @@ def draw(systems: Sequence[Numbers], path: str | Path) -> list[Path]:
     figure = figure_of(systems)
     written = [target.with_suffix(suffix) for suffix in (".png", ".svg")]
     try:
-        # Without a date and with names that are not made by chance, the same numbers give the same file.
-        with rc_context({"svg.hashsalt": "biplanar"}):
+        # Without a date and with names that are not made by chance, equal numbers give equal files. Text stays text.
+        with rc_context({"svg.hashsalt": "biplanar", "svg.fonttype": "none"}):
             for file in written:
                 figure.savefig(file, dpi=RASTER, metadata={"Date": None} if file.suffix == ".svg" else None)
     except OSError as error:
@@ -168,8 +168,6 @@ def _shifts() -> Iterator[Point]:
 
 
 def _name(axes: Axes, system: Numbers, shift: Point) -> Annotation:
-    from matplotlib.patheffects import withStroke
-
     right, up = shift
     across = "left" if right > 0 else "right" if right < 0 else "center"
     line: dict[str, Any] = {"arrowstyle": "-", "color": FRONT, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 4}
@@ -181,7 +179,7 @@ def _name(axes: Axes, system: Numbers, shift: Point) -> Annotation:
         textcoords="offset points",
         fontsize=8,
         color="#222222",
-        path_effects=[withStroke(linewidth=2.5, foreground="white")],
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},  # lines do not run through it
         ha=across,
         va="center" if abs(up) < abs(right) / 2 else "bottom" if up > 0 else "top",
         arrowprops=line if max(abs(right), abs(up)) > NEAR else None,
