@@ -46,10 +46,12 @@ def serving(models: Models, limits: Limits | None = None) -> Iterator[Served]:
             assert thread.is_alive()
             time.sleep(0.01)
         address = address_of(sock)
-        with httpx.Client(base_url=address, timeout=60) as client:
-            yield Served(address, client)
-        server.should_exit = True
-        thread.join(timeout=30)
+        try:
+            with httpx.Client(base_url=address, timeout=60) as client:
+                yield Served(address, client)
+        finally:  # or a test that fails would keep all others from ending
+            server.should_exit = True
+            thread.join(timeout=30)
         assert not thread.is_alive()
 
 

@@ -184,7 +184,7 @@ class TestLimits:
             assert server.client.get("/healthz").status_code == 200
 
     def test_clients_that_do_not_take_their_answer(self, models):
-        with serving(models, Limits(seconds=4.0)) as server, server.connect() as slow:
+        with serving(models, Limits(seconds=3.0)) as server, server.connect() as slow:
             send(slow, json.dumps({"conllu": LONG_TEXT * 700, "parse": False}).encode())
             wait_until(lambda: b'path="/api/parse",status="200"' in server.client.get("/metrics").content)
             time.sleep(7)
