@@ -70,7 +70,7 @@ def _forms(network: Tagger, graph: Graph) -> onnx.ModelProto:
         weight[:, : table.shape[1]] *= scale
         joined = graph.add("Concat", [words, spelled], "joined", axis=1)
         sums = graph.linear(weight, _bias(network.form), joined, "form")
-        parts = [graph.add("Tanh", [sums], "form.activated")]
+        parts = [_bounded(graph, graph.add("Tanh", [sums], "form.activated"), "form.bounded")]
     else:
         parts = [words, spelled]
     if graph.int8:
@@ -80,6 +80,14 @@ def _forms(network: Tagger, graph: Graph) -> onnx.ModelProto:
     graph.add("Concat", parts, "vectors", axis=1)
     inputs: dict[str, Shape] = {"ids": ["forms"], "chars": ["forms", "characters"], "lengths": ["forms"]}
     return graph.model(inputs, {"vectors": ["forms", _form_width(network, graph)]})
+
+
+def _bounded(graph: Graph, activated: str, name: str) -> str:
+    """What ONNX Runtime takes for the hyperbolic tangent goes beyond 1 by a hair, but nothing may leave its frame."""
+    if not graph.int8:
+        return activated
+    least, most = (graph.constant(np.array(bound), f"{name}.{bound:+.0f}") for bound in FRAME[::-1])
+    return graph.add("Clip", [activated, least, most], name)
 
 
 def _form_width(network: Tagger, graph: Graph) -> int:
