@@ -30,6 +30,17 @@ def test_bytes_and_sentences_have_the_same_words(text, plain):
     assert found.upos.labels() == ["NOUN", "VERB", "VERB"]
 
 
+@pytest.mark.parametrize("blank", ["\n", "\r\n", " \n", "\t \r\n", "\ufeff\n", " \n\n \n"])
+@pytest.mark.parametrize("size", [1, 7, 30])
+def test_blocks_end_with_blank_lines_of_any_kind(blank, size):
+    text = "".join([ROW.format(number, "X").removesuffix("\n") + blank for number in range(20)]).encode()
+    blocks = list(whole_blocks([text[at : at + size] for at in range(0, len(text), size)], "x.conllu"))
+    assert b"".join(block.data for block in blocks) == text
+    assert len(blocks) >= 12  # they come as soon as they can
+    assert [block.line for block in blocks[1:]] == [block.next_line for block in blocks[:-1]]
+    assert all(list(block.sentences()) for block in blocks)
+
+
 def test_errors_are_those_of_the_sentences():
     blocks = [Block(TEXT.encode(), "x.conllu", 1), Block(b"1\tx\n\n", "x.conllu", 7), Block(b"\xff", "x.conllu", 9)]
     with pytest.raises(FormatError, match=r"^x.conllu:7: expected 10 columns, found 2$"):

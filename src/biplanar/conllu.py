@@ -22,6 +22,7 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 
 _BLANK = "\ufeff \t\r\n"  # what may stand around sentences: white space, and a byte order mark
 _BLANK_LINES = re.compile(r"\n(?:[\ufeff \t\r]*(?:\n|\Z))+")
+_LINE_OF_SPACES = re.compile(rb"\n(?:\xef\xbb\xbf|[ \t\r])+\n")
 _MORE_BLANK_LINES = re.compile(rb"(?:(?:\xef\xbb\xbf|[ \t\r])*\n)*")
 _NOT_IN_COLUMNS = re.compile("[\t\n\ud800-\udfff]")
 _LONGEST_NUMBER = 4000  # digits; Python refuses to read longer ones
@@ -331,18 +332,29 @@ def _sentence(raw: str, rows: list[str], path: str, line: int) -> Sentence:
 
 def whole_blocks(chunks: Iterable[bytes], name: str) -> Iterator[Block]:
     """The same bytes, cut where blank lines end and another sentence begins; there is one block at least."""
-    rest, line, blank = b"", 1, _BLANK.encode()
+    rest, line, blank, seen = b"", 1, _BLANK.encode(), 0
     for chunk in chunks:
         rest += chunk
         end = len(rest.rstrip(blank))
-        cut = rest.rfind(b"\n\n", 0, end) + 2
-        cut = max(cut, rest.rfind(b"\n\r\n", max(cut - 2, 0), end) + 3)  # looked for only where it could be the last
+        cut = _behind_last_blank_line(rest, seen, end)
         if cut > 2 and (more := _MORE_BLANK_LINES.match(rest, cut)) and rest[:cut].strip(blank):
             block = Block(rest[: more.end()], name, line)
             yield block
-            rest, line = rest[more.end() :], block.next_line
+            rest, line, seen = rest[more.end() :], block.next_line, 0
+        else:
+            seen = max(rest.rfind(b"\n", 0, end), 0)
     if rest or line == 1:
         yield Block(rest, name, line)
+
+
+def _behind_last_blank_line(data: bytes, start: int, end: int) -> int:
+    """Where the last blank line within these bounds ends, or less than 3; those without white space are found first."""
+    cut = data.rfind(b"\n\n", start, end) + 2
+    cut = max(cut, data.rfind(b"\n\r\n", max(cut - 2, start), end) + 3)  # looked for only where it could be the last
+    if cut <= 2:
+        for match in _LINE_OF_SPACES.finditer(data, start, end):
+            cut = match.end()
+    return cut
 
 
 def _is_tidy(data: bytes) -> bool:
