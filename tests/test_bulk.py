@@ -308,7 +308,8 @@ class TestKilledWorkers:
     def start(self, folder: Path) -> subprocess.Popen[str]:
         (folder / "x.conllu").write_text(CONLLU * 15)
         options = ["parse", folder / "x.conllu", "-o", folder / "out.conllu", "--workers", "2", "--decoder", "greedy"]
-        return subprocess.Popen([sys.executable, "-c", COMMAND, *map(str, options)], stderr=subprocess.PIPE, text=True)
+        line = [sys.executable, "-c", COMMAND, *map(str, options)]
+        return subprocess.Popen(line, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
     def workers(self, process: subprocess.Popen[str]) -> list[int]:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
@@ -336,6 +337,22 @@ class TestKilledWorkers:
         assert f"biplanar: {tmp_path / 'x.conllu'}:" in complaint
         assert "ended with signal SIGKILL; another one tries again\n" in complaint
         assert [one.forms for one in read_conllu(tmp_path / "out.conllu")] == SENTENCES * 15
+
+    def test_who_is_told_to_end_leaves_nothing_behind(self, tmp_path):
+        with self.start(tmp_path) as process:
+            self.wait_until(lambda: self.is_under_way(tmp_path))
+            process.terminate()
+            process.communicate(timeout=60)
+        assert process.returncode == -signal.SIGTERM
+        assert [path.name for path in tmp_path.iterdir()] == ["x.conllu"]
+
+    def test_nobody_complains_of_an_interrupt(self, tmp_path):
+        with self.start(tmp_path) as process:
+            self.wait_until(lambda: self.workers(process))
+            os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+            _, complaint = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "Traceback" not in complaint
 
     def test_what_is_done_is_kept_when_they_are_killed_again_and_again(self, tmp_path):
         with self.start(tmp_path) as process:

@@ -16,7 +16,7 @@ import pytest
 
 from biplanar import text
 from biplanar.errors import FileError, UnfinishedError
-from biplanar.text import decode_utf8, read_chunks, read_lines, write_all, writing
+from biplanar.text import decode_utf8, is_plain_file, read_chunks, read_lines, write_all, writing
 
 CONTENT = "Grüße an 猫 🐈\nzweite Zeile\r\n\n".encode()
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
@@ -34,6 +34,15 @@ def names_in(folder: Path) -> list[str]:
 
 def full_disk() -> OSError:
     return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_plain_files(tmp_path):
+    (tmp_path / "file").write_text("text")
+    os.mkfifo(tmp_path / "pipe")
+    names = ("file", "pipe", "nothing", "")
+    assert [is_plain_file(tmp_path / name) for name in names] == [True, False, False, False]
+    assert not is_plain_file("-")
 
 
 class TestReadChunks:

@@ -49,6 +49,8 @@ class Work:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.kind == "leaves":
             os._exit(3)
+        if self.kind == "nameless":
+            os.kill(os.getpid(), signal.SIGRTMIN + 6)
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +127,16 @@ def test_a_worker_that_is_killed_once_loses_nothing(tmp_path):
     assert reports == ["4: the worker process at these lines ended with signal SIGKILL; another one tries again"]
 
 
-@pytest.mark.parametrize(("kind", "how"), [("killed", "signal SIGKILL"), ("leaves", "exit code 3")])
+# A signal that Python has no name for, where there are such.
+REAL_TIME = getattr(signal, "SIGRTMIN", None)
+NAMELESS = pytest.param(
+    "nameless",
+    f"signal {REAL_TIME and REAL_TIME + 6}",
+    marks=pytest.mark.skipif(not REAL_TIME, reason="no such signals"),
+)
+
+
+@pytest.mark.parametrize(("kind", "how"), [("killed", "signal SIGKILL"), ("leaves", "exit code 3"), NAMELESS])
 def test_a_piece_that_ends_two_workers_ends_the_work(tmp_path, kind, how):
     results, reports, error = run(Work(tmp_path, 4, kind))
     assert results == squares(4)

@@ -24,7 +24,7 @@ from biplanar.segmentation import (
     text_parts,
 )
 from biplanar.tagger.predict import DEFAULT_DECODER, Parsed
-from biplanar.text import INPUTS, OUTPUTS, display_name, read_lines, write_all
+from biplanar.text import INPUTS, OUTPUTS, display_name, is_plain_file, read_lines, write_all
 from biplanar.windows import Window, gather
 from biplanar.workers import work_in_order
 
@@ -299,7 +299,7 @@ def parse_file(
         work, pieces = task(), read_pieces(file, kind, lambda _: most, text=text)
         writer = _Writer(target, task, kind)
         windows = (work.read(piece) for piece in pieces)
-        overlap(windows, work.parse, lambda done: writer.write(work.render(*done)), ahead=str(file) != "-")
+        overlap(windows, work.parse, lambda done: writer.write(work.render(*done)), ahead=is_plain_file(file))
         return writer.finish()
     most = min(most, MOST_BATCHES * task.batch_size)
     pieces = read_pieces(file, kind, lambda before: max(LEAST_WORDS, min(most, before // LARGEST_SHARE)), text=text)

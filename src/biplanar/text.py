@@ -28,10 +28,18 @@ OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".
 # What the three decompressors raise on data that is cut off or is not theirs.
 CORRUPT = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile)
 
+# Files that are being written, before they get their names.
+_unfinished: set[str] = set()
+
 
 def display_name(path: str | Path) -> str:
     """How messages name a file: `-` reads as standard input."""
     return "<stdin>" if str(path) == "-" else str(path)
+
+
+def is_plain_file(path: str | Path) -> bool:
+    """Whether reading it never waits for somebody else, as a pipe or a terminal does."""
+    return str(path) != "-" and Path(path).is_file()
 
 
 def read_chunks(path: str | Path) -> Iterator[bytes]:
@@ -109,6 +117,7 @@ def _replacing(path: Path) -> Iterator[TextIO]:
     """Write beside the file, then put the new one in its place in one step; a link to the file stays a link."""
     target = Path(os.path.realpath(path))
     handle, beside = tempfile.mkstemp(prefix=".biplanar-", dir=target.parent)
+    _unfinished.add(beside)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
             yield stream
@@ -123,6 +132,13 @@ def _replacing(path: Path) -> Iterator[TextIO]:
         raise UnfinishedError(f"{error}; what was done before is in {part}") from error
     finally:
         Path(beside).unlink(missing_ok=True)
+        _unfinished.discard(beside)
+
+
+def remove_unfinished() -> None:
+    """Remove files that are being written, as the process is about to end."""
+    for path in list(_unfinished):
+        Path(path).unlink(missing_ok=True)
 
 
 def _permissions(target: Path) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -75,7 +76,9 @@ class _Worker(Generic[P]):
     def how_it_ended(self) -> str:
         """In words, once the process has been joined."""
         code = self.process.exitcode or 0
-        return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+        if code >= 0:
+            return f"exit code {code}"
+        return f"signal {signal.Signals(-code).name if -code in set(signal.Signals) else -code}"
 
     def stop(self) -> None:
         self.pipe.close()
@@ -85,7 +88,7 @@ class _Worker(Generic[P]):
 
 def _serve(prepare: Callable[[], Callable[[Any], object]], pipe: Connection) -> None:
     """What a worker process does: answer until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who interrupts the command interrupts its workers by ending it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which may not have been started deaf
     work: Callable[[Any], object] | None = None
     try:
         while True:
@@ -110,6 +113,27 @@ def _threads_of_libraries(threads: int) -> Iterator[None]:
     finally:
         for name in missing:
             del os.environ[name]
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes that are started here do not hear them: who interrupts the command ends its workers, too.
+
+    One that comes meanwhile is heard when this ends, as a process that is half started would complain.
+    """
+    if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, handler)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
 
 
 def work_in_order(
@@ -154,8 +178,9 @@ class _Crew(Generic[P, R]):
         self.has_more = True
 
     def hire(self, workers: int) -> None:
-        for _ in range(workers):
-            self.workers.append(_Worker(self.prepare, self.threads))
+        with _deaf_to_interrupts():
+            for _ in range(workers):
+                self.workers.append(_Worker(self.prepare, self.threads))
 
     def dismiss(self) -> None:
         for worker in self.workers:
@@ -216,4 +241,5 @@ class _Crew(Generic[P, R]):
     def _replace(self, worker: _Worker[P]) -> None:
         worker.process.join()
         worker.pipe.close()
-        self.workers[self.workers.index(worker)] = _Worker(self.prepare, self.threads)
+        with _deaf_to_interrupts():
+            self.workers[self.workers.index(worker)] = _Worker(self.prepare, self.threads)

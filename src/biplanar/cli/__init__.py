@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import os
+import signal
 import sys
 
 import typer
@@ -12,6 +13,7 @@ import typer
 from biplanar import __version__
 from biplanar.cli import benchmark, demo, draw, evaluate, export, labels, parse, serve, stats, train
 from biplanar.errors import BiplanarError
+from biplanar.text import remove_unfinished
 
 # How many objects are made before those without use are looked for: importing alone makes so many that Python's own 700
 # would cost a tenth of a second.
@@ -45,11 +47,19 @@ def version(show: bool = typer.Option(False, "--version", help="Print the versio
         raise typer.Exit
 
 
+def _end_at_once(number: int, _: object) -> None:
+    """What a signal does that ends the process, but nothing half-written is left behind."""
+    remove_unfinished()
+    signal.signal(number, signal.SIG_DFL)
+    signal.raise_signal(number)
+
+
 def main() -> None:
     """Run the command line; what goes wrong on purpose becomes one line on standard error and exit code 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="")  # CoNLL-U is UTF-8, whatever the terminal speaks
     gc.set_threshold(GARBAGE)
+    signal.signal(signal.SIGTERM, _end_at_once)
     try:
         app(train.settings_as_options(sys.argv[1:]))
     except BiplanarError as error:
