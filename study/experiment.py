@@ -19,7 +19,8 @@ from biplanar.conllu import Sentence, read_conllu
 from biplanar.errors import BiplanarError, FileError
 from biplanar.evaluation import Evaluation, evaluate
 from biplanar.tagger.config import Config, ConfigError
-from biplanar.tagger.training import Record, Trainer, choose_device
+from biplanar.tagger.device import choose_device
+from biplanar.tagger.training import Record, Trainer
 from biplanar.text import writing
 
 ACCURACIES = ("UAS", "LAS", "ExactLAS")

@@ -6,6 +6,7 @@ import errno
 import json
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from types import SimpleNamespace
 
@@ -37,11 +38,6 @@ def small(**training: object) -> Config:
     settings = {"batch_words": 60, "learning_rate": 0.01, "segmenter_epochs": 0, **training}
     config = Config.from_dict({**SMALL, "training": settings})
     return Config.from_dict({"network": {"dropout": 0.0, "word_dropout": 0.0}}, config)
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")
@@ -317,12 +313,50 @@ class TestLoading:
             "tokenizer.udpipe",
         ],
     )
-    def test_a_truncated_file_is_named(self, folder, tmp_path, name):
+    @pytest.mark.parametrize("size", [0, 200])
+    def test_a_truncated_file_is_named(self, folder, tmp_path, name, size):
         shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
-        (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:200])
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:size])
         runtime = {"onnx/forms.onnx": "onnx", "model.safetensors": "torch"}.get(name)
         with pytest.raises(BiplanarError, match=name.replace(".", r"\.")):
             biplanar.load(tmp_path, runtime=runtime)("Hello there.")
+
+    def test_settings_of_another_network(self, folder, tmp_path):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        config = tmp_path / "config.toml"
+        config.write_text(config.read_text().replace('encoding = "2p-full"', 'encoding = "rel-pos"'))
+        with pytest.raises(FileError, match=r"vocab\.json: expected labels of rel-pos, found none of head"):
+            biplanar.load(tmp_path)
+
+
+class TestWhereItRuns:
+    def test_pytorch_takes_as_many_threads_as_it_is_told(self, folder):
+        before = torch.get_num_threads()
+        try:
+            for threads in (2, 1):
+                biplanar.load(folder.path, runtime="torch", threads=threads)
+                assert torch.get_num_threads() == threads
+            torch.set_num_threads(2)
+            biplanar.load(folder.path, runtime="torch")
+            assert torch.get_num_threads() == 2  # whoever says nothing changes nothing
+        finally:
+            torch.set_num_threads(before)
+
+    @pytest.mark.skipif(torch.cuda.is_available() or torch.backends.mps.is_available(), reason="there is a device")
+    def test_without_a_device_auto_is_the_processor(self, folder):
+        assert type(biplanar.load(folder.path, device="auto").scorer).__name__ == "OnnxTagger"
+        assert biplanar.load(folder.path, device="auto", runtime="torch").batch_words == 500
+
+    def test_auto_leaves_models_without_weights_on_the_processor(self):
+        assert biplanar.load(device="auto").batch_words == 500
+
+    def test_devices_that_are_not_there(self):
+        with pytest.raises(BiplanarError, match="device 'abacus' is not there: expected auto, cpu, cuda:N or mps"):
+            biplanar.load(device="abacus")
+
+    def test_onnx_runtime_has_no_devices(self):
+        with pytest.raises(BiplanarError, match="expected the runtime torch for the device meta, found int8"):
+            biplanar.load(device="meta", runtime="int8")
 
 
 class TestOtherWays:
@@ -428,11 +462,20 @@ class TestDistillation:
             list(train_model(data, small(epochs=1), ModelFolder(tmp_path / "x"), device="cpu"))
         assert not (tmp_path / "x").exists()
 
-    def test_a_teacher_of_another_encoding(self, folder, tmp_path):
+    @pytest.mark.parametrize("encoding", ["relative", "2p-greedy"])  # the latter's labels have the same names
+    def test_a_teacher_of_another_encoding(self, folder, tmp_path, encoding):
         data = Data([TINY_TREEBANK], TINY_TREEBANK, teachers=[str(folder.path)])
-        config = Config.from_dict({"encoding": "relative"}, small(epochs=1))
-        with pytest.raises(BiplanarError, match="expected teachers that predict relative's labels"):
+        config = Config.from_dict({"encoding": encoding}, small(epochs=1))
+        with pytest.raises(BiplanarError, match=f"tiny: expected a teacher of {encoding}, found one of 2p-full"):
             list(train_model(data, config, ModelFolder(tmp_path / "x"), device="cpu"))
+
+    def test_who_was_taught_goes_on_to_be_taught(self, folder, tmp_path):
+        data = Data([TINY_TREEBANK], TINY_TREEBANK, teachers=[str(folder.path)])
+        student, config = ModelFolder(tmp_path / "student"), small(epochs=3, evaluations=3)
+        list(islice(train_model(data, config, student, device="cpu"), 1))
+        with pytest.raises(BiplanarError, match="with the same teaching, found another's"):
+            next(train_model(replace(data, teachers=[]), config, student, device="cpu", resume=True))
+        assert len(list(train_model(data, config, student, device="cpu", resume=True))) == 2
 
     def test_a_share_above_all(self):
         with pytest.raises(ConfigError, match=r"training\.taught: expected 1 or less, found 1\.5"):

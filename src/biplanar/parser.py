@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from math import isfinite, isnan
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, overload
@@ -19,7 +22,7 @@ from biplanar.model_folder import ModelFolder
 from biplanar.overlap import overlap
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.predict import DEFAULT_DECODER, Parsed, Scorer, TreeDecoder, parse_corpus
-from biplanar.text import write_all
+from biplanar.text import is_plain_file, write_all
 from biplanar.windows import Window, gather
 
 if TYPE_CHECKING:
@@ -179,7 +182,7 @@ class Parser:
             (self.read_window(blocks, how) for blocks in groups),
             lambda window: (window, self.parse_window(window, how, size)),
             lambda parsed: write_all(target, self.to_conllu(*parsed)),
-            ahead=str(source) != "-",
+            ahead=is_plain_file(source),
         )
 
     def tree_decoder(self, decoder: str, beam: Beam | None, probabilities: bool) -> TreeDecoder:
@@ -233,35 +236,59 @@ class Parser:
 
 
 def load(
-    model: str | Path | None = None, *, device: str = "cpu", threads: int = 1, runtime: str | None = None
+    model: str | Path | None = None, *, device: str = "cpu", threads: int | None = None, runtime: str | None = None
 ) -> Parser:
     """The parser of a model folder; without one, the English parser that ships inside.
 
     `runtime` is what the network runs in: `int8` (ONNX Runtime, bytes), `onnx` (ONNX Runtime, floats) or `torch`. By
-    default it is the first of them that the folder has, and on other devices than the CPU it is `torch`.
+    default it is the first of them that the folder has, and on other devices than the CPU it is `torch`. On the CPU it
+    has one thread if `threads` does not say otherwise, or as many as PyTorch has been told to take.
     """
     folder = ModelFolder(_embedded() if model is None else Path(model))
     config, vocabulary = folder.read_settings()
     encoding = get_encoding(config.encoding)
-    runtime = runtime or _fastest(folder, device)
-    if runtime not in RUNTIMES:
+    if missing := set(encoding.tasks) - set(vocabulary.tasks):
+        raise FileError(f"{folder.vocabulary}: expected labels of {encoding.name}, found none of {min(missing)}")
+    if runtime not in (None, *RUNTIMES):
         raise UnknownNameError("runtime", runtime, RUNTIMES)
+    if device == "auto" and (runtime in ("int8", "onnx") or not folder.weights.exists()):
+        device = "cpu"
+    device = find_device(device)
+    runtime = runtime or _fastest(folder, device)
     if runtime != "torch":
         from biplanar.tagger.runtime import OnnxTagger
 
-        scorer = OnnxTagger(folder.int8 if runtime == "int8" else folder.onnx, vocabulary, threads=threads)
+        if device != "cpu":
+            raise BiplanarError(f"expected the runtime torch for the device {device}, found {runtime}")
+        scorer = OnnxTagger(folder.int8 if runtime == "int8" else folder.onnx, vocabulary, threads=threads or 1)
         return Parser(scorer, encoding, vocabulary, folder)
-    try:
+    with _needing_torch():
         from biplanar.tagger.checkpoint import load_tagger
+    tagger = load_tagger(folder.weights, config, vocabulary, device, threads=threads)
+    return Parser(tagger, encoding, vocabulary, folder, batch_words=default_batch_words(device))
+
+
+@contextmanager
+def _needing_torch() -> Iterator[None]:
+    try:
+        yield
     except ImportError as error:
         raise BiplanarError("this needs PyTorch: pip install 'biplanar[train]'") from error
-    tagger, size = load_tagger(folder.weights, config, vocabulary, device), default_batch_words(device)
-    return Parser(tagger, encoding, vocabulary, folder, batch_words=size)
+
+
+@cache
+def find_device(name: str) -> str:
+    """Make sure of a device; `auto` is the fastest there is, which without PyTorch is the CPU."""
+    if name == "cpu" or (name == "auto" and not find_spec("torch")):
+        return "cpu"
+    with _needing_torch():
+        from biplanar.tagger.device import choose_device
+    return str(choose_device(name))
 
 
 def default_batch_words(device: str) -> int:
     """How many words go through the network at once, if nobody says otherwise."""
-    return BATCH_WORDS if device == "cpu" else DEVICE_BATCH_WORDS
+    return BATCH_WORDS if find_device(device) == "cpu" else DEVICE_BATCH_WORDS
 
 
 def window_words(batch_words: int) -> int:

@@ -16,11 +16,12 @@ from biplanar.parser import Parser, load, raw_text
 from biplanar.segmentation import train_segmenter
 from biplanar.tagger.checkpoint import load_checkpoint, load_weights, save_checkpoint, save_weights
 from biplanar.tagger.config import Config
+from biplanar.tagger.device import choose_device
 from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.export import export_onnx
 from biplanar.tagger.predict import DEFAULT_DECODER
 from biplanar.tagger.runtime import OnnxTagger
-from biplanar.tagger.training import Record, Trainer, build_network, choose_device
+from biplanar.tagger.training import Record, Trainer, build_network
 from biplanar.tagger.vectors import read_vectors
 from biplanar.text import read_lines, writing
 
@@ -50,7 +51,7 @@ def train_model(
     dev = list(read_conllu(data.dev))
     config, vectors = _with_vectors(config)
     where = choose_device(device)
-    teachers = [load(path, device=where.type) for path in data.teachers]
+    teachers = [_load_teacher(path, config, str(where)) for path in data.teachers]
     more = list(_parse_raw(teachers, data.raw))
     trainer = Trainer(
         config,
@@ -70,6 +71,13 @@ def train_model(
         save_checkpoint(trainer, folder.checkpoint)
         yield record
     _finish(folder, trainer, train, dev, data)
+
+
+def _load_teacher(folder: str, config: Config, device: str) -> Parser:
+    teacher = load(folder, device=device)
+    if teacher.encoding.name != config.encoding:
+        raise BiplanarError(f"{folder}: expected a teacher of {config.encoding}, found one of {teacher.encoding.name}")
+    return teacher
 
 
 def _parse_raw(teachers: Sequence[Parser], files: Iterable[str]) -> Iterator[Sentence]:

@@ -41,11 +41,6 @@ SETTINGS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    torch.set_num_threads(1)
-
-
 def trainer_of(**more: str) -> biaffine.BiaffineTrainer:
     sentences = list(read_conllu(TINY_TREEBANK))
     settings = SETTINGS | {name.replace("__", "."): value for name, value in more.items()}
@@ -55,7 +50,6 @@ def trainer_of(**more: str) -> biaffine.BiaffineTrainer:
 @pytest.fixture(scope="module")
 def trained():
     """A trainer after a few epochs, with its records, and the network as it was at first."""
-    torch.set_num_threads(1)
     trainer = trainer_of(training__epochs="24")
     before = {name: tensor.clone() for name, tensor in trainer.network.state_dict().items()}
     return trainer, list(experiment.train_to_the_best(trainer)), before

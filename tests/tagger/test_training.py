@@ -32,11 +32,6 @@ every_switch = pytest.mark.parametrize("switches", SWITCHES.values(), ids=SWITCH
 DEPTHS = ["depth.plane1.left", "depth.plane1.right", "depth.plane2.left", "depth.plane2.right"]
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    torch.set_num_threads(1)
-
-
 @pytest.fixture(scope="module")
 def sentences() -> list[Sentence]:
     return list(read_conllu(ROOT / "examples" / "tiny.conllu"))

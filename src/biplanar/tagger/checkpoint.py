@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.config import Config
-from biplanar.tagger.device import FULL, HALF, TorchTagger
+from biplanar.tagger.device import FULL, HALF, TorchTagger, choose_device
 from biplanar.tagger.features import Vocabulary
-from biplanar.tagger.training import Trainer, build_network, choose_device
+from biplanar.tagger.training import Trainer, build_network
 from biplanar.text import writing
 
 RANDOM, RANDOM_CUDA = "random.cpu", "random.cuda"
@@ -33,8 +33,15 @@ def load_weights(network: nn.Module, path: Path) -> None:
     _fill(network, tensors, path)
 
 
-def load_tagger(path: Path, config: Config, vocabulary: Vocabulary, device: str) -> TorchTagger:
-    """A trained network, on a device, ready to score; in half precision where the device gains from it."""
+def load_tagger(
+    path: Path, config: Config, vocabulary: Vocabulary, device: str, *, threads: int | None = None
+) -> TorchTagger:
+    """A trained network, on a device, ready to score; in half precision where the device gains from it.
+
+    With `threads`, PyTorch is told how many to take on the CPU, whatever it computes.
+    """
+    if threads is not None:
+        torch.set_num_threads(threads)
     network = build_network(config, vocabulary)
     load_weights(network, path)
     where = choose_device(device)
@@ -56,10 +63,11 @@ def save_checkpoint(trainer: Trainer, path: Path) -> None:
 
 
 def load_checkpoint(trainer: Trainer, path: Path) -> None:
-    """Take up a training where a checkpoint left it; it must be of the same data, configuration and seed."""
+    """Take up a training where a checkpoint left it; it must be of the same data, configuration, seed and teaching."""
     tensors, metadata = _read(path)
     if metadata.get("fingerprint") != fingerprint(trainer):
-        raise BiplanarError(f"{path}: expected a checkpoint of this data, configuration and seed, found another's")
+        wanted = "this data, configuration and seed, with the same teaching"
+        raise BiplanarError(f"{path}: expected a checkpoint of {wanted}, found another's")
     _fill(trainer.network, _under("network.", tensors), path)
     _fill(trainer.auxiliary, _under("auxiliary.", tensors), path)
     states: dict[int, dict[str, Tensor]] = {}
@@ -76,8 +84,9 @@ def load_checkpoint(trainer: Trainer, path: Path) -> None:
 
 
 def fingerprint(trainer: Trainer) -> str:
-    """What must be equal for a checkpoint to fit: the configuration, the seed, and the training data."""
-    digest = hashlib.sha256(json.dumps([trainer.config.to_dict(), trainer.seed, trainer.vocabulary.to_dict()]).encode())
+    """What must be equal for a checkpoint to fit: the configuration, the seed, the data, and what teachers teach."""
+    known = [trainer.config.to_dict(), trainer.seed, trainer.vocabulary.to_dict(), *sorted(trainer.lessons)]
+    digest = hashlib.sha256(json.dumps(known).encode())
     forest, treebanks = trainer.train_examples.forest, trainer.train_examples.corpus.treebanks
     for array in (forest.heads, forest.offsets, trainer.dev.heads, treebanks):
         digest.update(b"" if array is None else array.tobytes())

@@ -30,6 +30,18 @@ from biplanar.tree import Int64s
 FULL, HALF = torch.float32, torch.float16
 
 
+def choose_device(name: str) -> torch.device:
+    """A device by name; `auto` takes the fastest there is."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise BiplanarError(f"device {name!r} is not there: expected auto, cpu, cuda:N or mps") from error
+    return device
+
+
 class TorchTagger:
     """Scores from a network on any device, in any precision; the network itself is changed to that."""
 

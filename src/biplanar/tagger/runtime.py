@@ -84,7 +84,7 @@ class OnnxTagger:
         try:
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as parts:
                 rounded, network = parts["vectors"], str(parts["network"])
-        except (OSError, ValueError, KeyError, BadZipFile) as error:
+        except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
             raise FileError(f"{path}: truncated or corrupt vectors of forms ({_first_line(error)})") from error
         if network != self._network:
             raise FileError(f"{path}: expected a part of the same network as {self.files.words}, found another's")

@@ -161,7 +161,7 @@ class Trainer:
             for task, column in self.train_examples.targets.items()
         }
 
-        self._lessons = {
+        self.lessons = {
             task: (torch.from_numpy(lesson.labels).to(self.device), torch.from_numpy(lesson.chances).to(self.device))
             for task, lesson in self._learn_from(teachers).items()
         }
@@ -271,7 +271,7 @@ class Trainer:
             torch.from_numpy(array).to(self.device, non_blocking=True) for array in (places, heads, governors)
         )
         targets = {task: ids[flat] for task, ids in self._targets.items()}
-        lessons = {task: (labels[flat], chances[flat]) for task, (labels, chances) in self._lessons.items()}
+        lessons = {task: (labels[flat], chances[flat]) for task, (labels, chances) in self.lessons.items()}
         return Gold(all_heads, all_governors, targets, lessons)
 
     def evaluate(self) -> tuple[float, float]:
@@ -306,18 +306,6 @@ def _check(config: Config) -> None:
 def _numbers(treebanks: Sequence[int] | None, config: Config) -> Int64s | None:
     """The treebank of each sentence, where the network tells them apart."""
     return np.array(treebanks, dtype=np.int64) if treebanks is not None and config.network.treebank_dim else None
-
-
-def choose_device(name: str) -> torch.device:
-    """A device by name; `auto` takes the fastest there is."""
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise BiplanarError(f"device {name!r} is not there: expected auto, cpu, cuda:N or mps") from error
-    return device
 
 
 def build_network(config: Config, vocabulary: Vocabulary, vectors: Vectors | None = None) -> Tagger:
