@@ -171,6 +171,10 @@ class TestTrouble:
         fake_module("spacy", "import time\ntime.sleep(600)")
         self.check(treebank, udpipe_model, spacy_systems(str(tmp_path))[0], "it was not done after 10 seconds", 10)
 
+    def test_long_sentences_that_take_too_long(self, treebank):
+        growth = measure_growth(treebank, "embedded", embedded_model(), [5], timeout=0.01)
+        assert growth["not_measured"] == "it was not done after 0.01 seconds"
+
     def test_output_that_is_none(self, treebank, udpipe_model, fake_module, tmp_path):
         pytest.importorskip("torch")
         fake_module("supar", SUPAR.format("Path(pred).write_text('nonsense')"))

@@ -245,12 +245,19 @@ def _rates(count: int, seconds: Sequence[float]) -> dict[str, float]:
     return {"best": count / min(seconds), "median": count / statistics.median(seconds)}
 
 
-def measure_growth(treebank: Treebank, name: str, folder: str | None, lengths: Sequence[int] = LENGTHS) -> Numbers:
+def measure_growth(
+    treebank: Treebank,
+    name: str,
+    folder: str | None,
+    lengths: Sequence[int] = LENGTHS,
+    *,
+    timeout: float = MOST_SECONDS,
+) -> Numbers:
     """Seconds a sentence of each length takes, with a model's fastest runtime."""
     job: Numbers = {"task": "growth", "model": folder, "options": {}, "input": str(treebank.source)}
     result: Numbers = {"model": name, "not_measured": None, "lengths": []}
     try:
-        seconds = run_job(job | {"lengths": list(lengths), "count": GROWTH_COUNT})["seconds"]
+        seconds = run_job(job | {"lengths": list(lengths), "count": GROWTH_COUNT}, timeout)["seconds"]
     except NotMeasuredError as error:
         return result | {"not_measured": str(error)}
     rows = [{"words": int(length), "seconds": times} for length, times in seconds.items()]

@@ -37,7 +37,9 @@ def benchmark(
     copies: Annotated[
         int, typer.Option(help="How many times as long the file for workers and memory is.", min=2)
     ] = 100,
-    timeout: Annotated[float, typer.Option(help="Seconds that one run of a system may take.", min=1)] = 1800,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds that one run may take, but for workers, memory and start.", min=1)
+    ] = 1800,
     as_json: Annotated[str | None, typer.Option("--json", help="Keep all numbers in this file.")] = None,
     plot: Annotated[str | None, typer.Option(help="Draw LAS over speed into this PNG, and an SVG beside it.")] = None,
 ) -> None:
@@ -108,7 +110,7 @@ def _measure(
     if part == "stages":
         return _collected(measure_stages(treebank, systems, rounds, timeout), rounds)
     if part == "growth":
-        return [measure_growth(treebank, name, folder) for name, folder in models.items()]
+        return [measure_growth(treebank, name, folder, timeout=timeout) for name, folder in models.items()]
     if part == "workers":
         return [measure_workers(treebank, name, folder, rounds, copies) for name, folder in models.items()]
     if part == "memory":
