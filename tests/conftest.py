@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+# Tests run on all cores already, and threads that wait for each other there would take many times as long. The
+# libraries read this when they are imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 ROOT = Path(__file__).resolve().parents[1]
 
 settings.register_profile(
