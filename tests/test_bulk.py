@@ -288,6 +288,7 @@ class TestWorkers:
 
 # The command with pieces so small that a short file has many, which come one by one.
 COMMAND = """
+import signal
 import time
 from biplanar import bulk, text
 from biplanar.cli import main
@@ -297,6 +298,7 @@ def slowly(*arguments, **options):
         time.sleep(0.02)
         yield piece
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells take from what runs in the background
 read_pieces, bulk.read_pieces = bulk.read_pieces, slowly
 bulk.LEAST_WORDS, bulk.LARGEST_SHARE, text.CHUNK = 50, 10**9, 1000
 main()

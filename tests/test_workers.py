@@ -161,7 +161,7 @@ def test_few_pieces_are_read_ahead(tmp_path):
 
 
 PROGRAM = """
-import os, sys, time
+import os, signal, sys, time
 from pathlib import Path
 from biplanar.workers import work_in_order
 
@@ -170,6 +170,7 @@ def prepare():
     return lambda seconds: time.sleep(seconds)
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells take from what runs in the background
     list(work_in_order(prepare, [0.2] * 1000, 2, report=print))
 """
 
