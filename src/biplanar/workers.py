@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
@@ -124,6 +125,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
         yield
         return
+    resource_tracker.ensure_running()  # or it would start with the first process, and make that hear
     heard: list[int] = []
     handler = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -175,6 +177,7 @@ class _Crew(Generic[P, R]):
         self.unlucky_numbers: set[int] = set()
         self.done: dict[int, Any] = {}  # results, or errors
         self.read = self.given_out = 0
+        self.next: tuple[int, P] | None = None  # read already, so that nobody who is done waits for it
         self.has_more = True
 
     def hire(self, workers: int) -> None:
@@ -188,6 +191,7 @@ class _Crew(Generic[P, R]):
 
     def results(self) -> Iterator[R]:
         while True:
+            self._hand_out()  # before what is done is given out, which takes time
             while self.given_out in self.done:
                 result = self.done.pop(self.given_out)
                 if isinstance(result, Exception):
@@ -195,11 +199,12 @@ class _Crew(Generic[P, R]):
                 yield result
                 self.given_out += 1
             self._hand_out()
+            self.next = self.next or self._read_next()
             busy = {worker.pipe: worker for worker in self.workers if worker.task is not None}
             if busy:
                 for pipe in wait(list(busy)):
                     self._take(busy[pipe])  # type: ignore[index]  # only these pipes were waited for
-            elif self.given_out not in self.done:
+            elif self.next is None and self.given_out not in self.done:
                 return
 
     def _hand_out(self) -> None:
@@ -210,6 +215,10 @@ class _Crew(Generic[P, R]):
     def _next_task(self) -> tuple[int, P] | None:
         if self.unlucky:
             return self.unlucky.popleft()
+        task, self.next = self.next or self._read_next(), None
+        return task
+
+    def _read_next(self) -> tuple[int, P] | None:
         if not self.has_more or self.read - self.given_out >= PIECES_AHEAD * len(self.workers):
             return None
         try:
