@@ -177,7 +177,6 @@ class _Crew(Generic[P, R]):
         self.unlucky_numbers: set[int] = set()
         self.done: dict[int, Any] = {}  # results, or errors
         self.read = self.given_out = 0
-        self.next: tuple[int, P] | None = None  # read already, so that nobody who is done waits for it
         self.has_more = True
 
     def hire(self, workers: int) -> None:
@@ -191,7 +190,6 @@ class _Crew(Generic[P, R]):
 
     def results(self) -> Iterator[R]:
         while True:
-            self._hand_out()  # before what is done is given out, which takes time
             while self.given_out in self.done:
                 result = self.done.pop(self.given_out)
                 if isinstance(result, Exception):
@@ -199,12 +197,11 @@ class _Crew(Generic[P, R]):
                 yield result
                 self.given_out += 1
             self._hand_out()
-            self.next = self.next or self._read_next()
             busy = {worker.pipe: worker for worker in self.workers if worker.task is not None}
             if busy:
                 for pipe in wait(list(busy)):
                     self._take(busy[pipe])  # type: ignore[index]  # only these pipes were waited for
-            elif self.next is None and self.given_out not in self.done:
+            elif self.given_out not in self.done:
                 return
 
     def _hand_out(self) -> None:
@@ -215,10 +212,6 @@ class _Crew(Generic[P, R]):
     def _next_task(self) -> tuple[int, P] | None:
         if self.unlucky:
             return self.unlucky.popleft()
-        task, self.next = self.next or self._read_next(), None
-        return task
-
-    def _read_next(self) -> tuple[int, P] | None:
         if not self.has_more or self.read - self.given_out >= PIECES_AHEAD * len(self.workers):
             return None
         try:
