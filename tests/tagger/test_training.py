@@ -7,7 +7,11 @@ import pytest
 import torch
 
 from biplanar.conllu import Sentence, read_conllu
+from biplanar.errors import BiplanarError
 from biplanar.tagger.config import CONFIGS, Config, ConfigError
+from biplanar.tagger.device import TorchTagger
+from biplanar.tagger.ensemble import Member
+from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.network import BiaffineArcs
 from biplanar.tagger.training import Trainer, enough_epochs, good_learning_rate
 from tests.conftest import ROOT
@@ -139,6 +143,12 @@ class TestTasks:
     def test_attention_needs_the_arc_loss(self, sentences):
         with pytest.raises(ConfigError, match=r"network\.attention: expected auxiliary\.arcs above 0"):
             trainer_of(sentences, {"attention": True}, auxiliary={"arcs": 0.0})
+
+
+def test_teachers_without_the_labels_of_the_encoding_are_refused(sentences):
+    nobody = TorchTagger(trainer_of(sentences, {}).network, Vocabulary.of([], {}), torch.device("cpu"))
+    with pytest.raises(BiplanarError, match="found one without plane1"):
+        Trainer(config_of({}), sentences, sentences, teachers=[Member(nobody, {"deprel": ("root", "obj")})])
 
 
 class TestSchedule:

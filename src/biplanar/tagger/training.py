@@ -170,12 +170,10 @@ class Trainer:
         if not teachers:
             return {}
         known = {
-            task: names for task, names in self.vocabulary.tasks.items() if all(task in one.tasks for one in teachers)
+            task: names
+            for task, names in self.vocabulary.tasks.items()
+            if task in self.encoding.tasks or all(task in one.tasks for one in teachers)
         }
-        if missing := set(self.encoding.tasks) - set(known):
-            raise BiplanarError(
-                f"expected teachers that predict {self.encoding.name}'s labels, found none of {min(missing)}"
-            )
         corpus, heads = self.train_examples.corpus, self.train_examples.forest.heads
         return teach(Ensemble(teachers, known), corpus, heads, DEV_BATCH_WORDS)
 
