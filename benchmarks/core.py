@@ -38,11 +38,11 @@ from tests.strategies import projective_heads, random_heads, tree_of
 
 from biplanar import ENCODINGS, Sentence, decode_all, encode_all, read_conllu
 from biplanar.benchmark.machine import processor, use_one_core
-from biplanar.conllu import DEPREL
+from biplanar.data.conllu import DEPREL
+from biplanar.data.forest import Forest
 from biplanar.decoding import decode_forest
 from biplanar.encodings import Encoding
-from biplanar.forest import Forest
-from biplanar.planes import STRATEGIES, assign_planes
+from biplanar.planes.assignment import STRATEGIES, assign_planes
 
 Results = dict[str, Any]
 

@@ -29,9 +29,9 @@ import numpy as np
 import torch
 
 import biplanar
+from biplanar.data.forest import offsets_of
 from biplanar.errors import BiplanarError
-from biplanar.forest import offsets_of
-from biplanar.parser import Parser
+from biplanar.pipeline.parser import Parser
 from biplanar.tagger.checkpoint import load_weights
 from biplanar.tagger.device import FULL, DeviceScores, PackedBatch, TorchTagger, packed_scores
 from biplanar.tagger.features import Batch, Corpus, batches_by_words

@@ -30,8 +30,8 @@ os.environ["OMP_NUM_THREADS"] = "1"  # the libraries below read it when they are
 from tests.conftest import treebanks_folder
 
 import biplanar
-from biplanar.conllu import Sentence, read_conllu
-from biplanar.parser import Parser
+from biplanar.data.conllu import Sentence, read_conllu
+from biplanar.pipeline.parser import Parser
 
 TREEBANK = "UD_English-EWT/en_ewt-ud-dev.conllu.xz"
 QUESTIONS = 400

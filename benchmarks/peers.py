@@ -24,7 +24,7 @@ from typing import Any
 
 from biplanar.benchmark.adapters import make_supar_loadable
 from biplanar.benchmark.rounds import write_file
-from biplanar.conllu import UPOS, XPOS, Sentence, read_conllu
+from biplanar.data.conllu import UPOS, XPOS, Sentence, read_conllu
 from biplanar.errors import BiplanarError
 
 # What SuPar proposes for its biaffine parser over words and characters.

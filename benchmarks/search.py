@@ -28,13 +28,13 @@ from rich.table import Table
 
 import biplanar
 from biplanar.benchmark.machine import use_one_core
+from biplanar.data.arrays import Int64s
+from biplanar.data.forest import Column, Forest, offsets_of
 from biplanar.decoding.search import Beam
 from biplanar.evaluation import Calibration
-from biplanar.forest import Column, Forest, offsets_of
-from biplanar.parser import BATCH_WORDS
+from biplanar.pipeline.parser import BATCH_WORDS
 from biplanar.tagger.features import Corpus, batches_by_words
 from biplanar.tagger.predict import TEMPERATURE, Parsed, Scorer, Scores, TreeDecoder
-from biplanar.tree import Int64s
 
 ROOT = Path(__file__).resolve().parents[1]
 DEV = "UD_English-EWT/en_ewt-ud-dev.conllu.xz"

@@ -12,9 +12,9 @@ import tempfile
 from pathlib import Path
 
 import biplanar
-from biplanar.model_folder import ModelFolder
+from biplanar.pipeline.model_folder import ModelFolder
+from biplanar.pipeline.train import Data, train_model
 from biplanar.tagger.config import Config
-from biplanar.train import Data, train_model
 
 TINY = str(Path(__file__).with_name("tiny.conllu"))
 

@@ -16,16 +16,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from biplanar.conllu import Sentence
+from biplanar.data.arrays import Int64s
+from biplanar.data.conllu import Sentence
+from biplanar.data.forest import Column, Forest
 from biplanar.decoding import is_root_like
 from biplanar.decoding.spanning import spanning_tree
-from biplanar.forest import Column, Forest
 from biplanar.tagger.config import Config, ConfigError, read_config
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
 from biplanar.tagger.network import TensorBatch
 from biplanar.tagger.training import DEV_BATCH_WORDS, Gold, Trainer
-from biplanar.tree import Int64s
 from experiment import check_output, command, read_arguments, run, split_settings, write_result
 
 # What only the tagger has is off, and arcs and relations count alike.

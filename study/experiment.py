@@ -15,13 +15,13 @@ from typing import Any
 
 import torch
 
-from biplanar.conllu import Sentence, read_conllu
+from biplanar.data.conllu import Sentence, read_conllu
+from biplanar.data.files import writing
 from biplanar.errors import BiplanarError, FileError
 from biplanar.evaluation import Evaluation, evaluate
 from biplanar.tagger.config import Config, ConfigError
 from biplanar.tagger.device import choose_device
 from biplanar.tagger.training import Record, Trainer
-from biplanar.text import writing
 
 ACCURACIES = ("UAS", "LAS", "ExactLAS")
 NONPROJECTIVE = ("NonprojectiveSentences", "NonprojectiveDependencies")

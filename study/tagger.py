@@ -13,16 +13,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from biplanar.conllu import Sentence
+from biplanar.data.arrays import Float32s, Int64s
+from biplanar.data.conllu import Sentence
+from biplanar.data.forest import Column, Forest
 from biplanar.decoding.scores import DEPTH_WEIGHT
 from biplanar.encodings.brackets import DEPTH_TASK
-from biplanar.forest import Column, Forest
 from biplanar.tagger.config import read_config
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Batch, Corpus
-from biplanar.tagger.predict import Floats, Scores, TreeDecoder, parse_corpus
+from biplanar.tagger.predict import Scores, TreeDecoder, parse_corpus
 from biplanar.tagger.training import DEV_BATCH_WORDS, Trainer
-from biplanar.tree import Int64s
 from experiment import check_output, command, read_arguments, run, split_settings, write_result
 
 # A row's name, its decoder, the tables of scores that it does without, and the weight of the depths.
@@ -52,7 +52,7 @@ class Without:
         tables = self.scorer.score(forms, batch)
         return {name: table for name, table in tables.items() if not name.startswith(self.prefixes)}
 
-    def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
+    def relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
         """Scores of relations, given each word's head."""
         return self.scorer.relate(dependents, heads, governors)
 

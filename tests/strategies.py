@@ -8,7 +8,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from biplanar.tree import Tree
+from biplanar.data.tree import Tree
 from tests.reference import is_tree
 
 DEPRELS = ("root", "root:x", "nsubj", "obj", "pred")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from biplanar import read_conllu
-from biplanar.crossings import is_projective
+from biplanar.planes.crossings import is_projective
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"

@@ -8,18 +8,18 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from biplanar.notebook import draws_sentences
+from biplanar.data.notebook import draws_sentences
 
 if TYPE_CHECKING:
-    from biplanar.conllu import Sentence, Word, parse_conllu, read_conllu, write_conllu
+    from biplanar.data.conllu import Sentence, Word, parse_conllu, read_conllu, write_conllu
+    from biplanar.data.tree import Tree
     from biplanar.decoding import DECODERS
+    from biplanar.decoding.labels import decode, decode_all, encode, encode_all
     from biplanar.encodings import ENCODINGS
     from biplanar.errors import BiplanarError
     from biplanar.evaluation import evaluate
-    from biplanar.labels import decode, decode_all, encode, encode_all
-    from biplanar.parser import Document, Parser, load
-    from biplanar.planes import planes_of
-    from biplanar.tree import Tree
+    from biplanar.pipeline.parser import Document, Parser, load
+    from biplanar.planes.assignment import planes_of
 
 __version__ = "0.1.0"
 
@@ -27,21 +27,21 @@ _HOMES = {
     "DECODERS": "decoding",
     "ENCODINGS": "encodings",
     "BiplanarError": "errors",
-    "Document": "parser",
-    "Parser": "parser",
-    "Sentence": "conllu",
-    "Tree": "tree",
-    "Word": "conllu",
-    "decode": "labels",
-    "decode_all": "labels",
-    "encode": "labels",
-    "encode_all": "labels",
+    "Document": "pipeline.parser",
+    "Parser": "pipeline.parser",
+    "Sentence": "data.conllu",
+    "Tree": "data.tree",
+    "Word": "data.conllu",
+    "decode": "decoding.labels",
+    "decode_all": "decoding.labels",
+    "encode": "decoding.labels",
+    "encode_all": "decoding.labels",
     "evaluate": "evaluation",
-    "load": "parser",
-    "parse_conllu": "conllu",
-    "planes_of": "planes",
-    "read_conllu": "conllu",
-    "write_conllu": "conllu",
+    "load": "pipeline.parser",
+    "parse_conllu": "data.conllu",
+    "planes_of": "planes.assignment",
+    "read_conllu": "data.conllu",
+    "write_conllu": "data.conllu",
 }
 
 __all__ = [

@@ -22,9 +22,9 @@ from biplanar.benchmark.systems import (
     supar_systems,
     udpipe_systems,
 )
-from biplanar.conllu import Sentence, parse_conllu, read_conllu
+from biplanar.data.conllu import Sentence, parse_conllu, read_conllu
+from biplanar.data.tree import Tree
 from biplanar.errors import FormatError
-from biplanar.tree import Tree
 from tests.benchmark.conftest import TINY
 
 MULTIWORD = (

@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import pytest
 
-from biplanar import __version__, label_files
+from biplanar import __version__
 from biplanar.cli import main
-from biplanar.conllu import Sentence
+from biplanar.data.conllu import Sentence
+from biplanar.data.tree import Tree
 from biplanar.encodings import ENCODINGS
-from biplanar.tree import Tree
+from biplanar.pipeline import label_files
 
 COMMANDS = ("parse", "train", "evaluate", "encode", "decode", "stats", "draw", "demo", "benchmark", "export")
 

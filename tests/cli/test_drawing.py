@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from biplanar.conllu import read_conllu, write_conllu
-from biplanar.tree import Tree
+from biplanar.data.conllu import read_conllu, write_conllu
+from biplanar.data.tree import Tree
 from tests.cli.test_cli import check_refused, run  # noqa: F401
 from tests.conftest import ROOT
 from tests.draw.pictures import arcs, boxes, parse

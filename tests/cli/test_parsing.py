@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from biplanar.conllu import parse_conllu
+from biplanar.data.conllu import parse_conllu
 from biplanar.decoding.search import Outcome
-from biplanar.parser import Parser
+from biplanar.pipeline.parser import Parser
 from tests.cli.test_cli import run  # noqa: F401
 from tests.conftest import ROOT
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from biplanar.data.forest import Column, offsets_of
 from biplanar.decoding import DECODERS, decode_forest, get_decoder, root_likeness
+from biplanar.decoding.labels import decode
 from biplanar.decoding.repair import repair_cleanly, repair_like_the_authors
 from biplanar.encodings import ENCODINGS
 from biplanar.errors import LabelError, UnknownNameError
-from biplanar.forest import Column, offsets_of
-from biplanar.labels import decode
 from tests import reference
 from tests.strategies import MALFORMED, label_rows, position_rows, tags
 

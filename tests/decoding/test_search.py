@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from biplanar.data.forest import Column, offsets_of
+from biplanar.data.tree import Tree
 from biplanar.decoding.scores import depth_tasks
 from biplanar.decoding.search import WIDEST, Beam, Outcome, Search, describe_labels
 from biplanar.encodings import get_encoding
 from biplanar.errors import BiplanarError
-from biplanar.forest import Column, offsets_of
-from biplanar.tree import Tree
 
 EXACT = Beam(states=10**4, margin=math.inf, rarest=0.0, edges=10**9, nodes=10**7)
 DEPRELS = ("root", "dep")

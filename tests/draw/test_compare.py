@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biplanar.conllu import Sentence, parse_conllu
+from biplanar.data.conllu import Sentence, parse_conllu
+from biplanar.data.tree import Tree
 from biplanar.draw import draw_comparison, paired
 from biplanar.draw.canvas import HEAVY_LINE
 from biplanar.draw.compare import Differences
 from biplanar.errors import FormatError, TreeError
-from biplanar.tree import Tree
 from tests.draw.pictures import SVG, arcs, boxes, outside, overlaps, parse, struck_through
 from tests.draw.test_svg import words
 from tests.strategies import any_heads, tree_of

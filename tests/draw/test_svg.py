@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biplanar.crossings import crossing_arcs, is_two_planar
+from biplanar.data.tree import Tree
 from biplanar.draw import draw_svg
 from biplanar.draw.arcs import planes_to_draw
 from biplanar.draw.canvas import HEAVY_LINE, LONGEST_WORD
 from biplanar.draw.svg import MOST_LEVELS, canvas_of, to_svg
 from biplanar.draw.theme import DARK, LIGHT
 from biplanar.errors import LabelError, TreeError, UnknownNameError
-from biplanar.tree import Tree
+from biplanar.planes.crossings import crossing_arcs, is_two_planar
 from tests.draw.pictures import SVG, arcs, boxes, outside, overlaps, parse, read_heads, struck_through
 from tests.strategies import any_heads, many_rooted, mildly_crossing_heads, random_heads, tree_of
 

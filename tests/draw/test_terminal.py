@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from biplanar.data.tree import Tree
 from biplanar.draw import draw_tree
 from biplanar.draw.arcs import place_arcs
 from biplanar.draw.cells import Texts, cut
 from biplanar.draw.columns import halves
 from biplanar.draw.vertical import draw_vertical
 from biplanar.errors import LabelError, TreeError
-from biplanar.tree import Tree
 from tests.strategies import any_heads, many_rooted, random_heads, tree_of
 
 FIGURE_1 = Tree((0, 1, 1, 2, 1, 3), ("root", "a", "b", "c", "d", "e"))

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from biplanar.data.forest import Column, Forest, offsets_of
+from biplanar.decoding.labels import encode, encode_all
 from biplanar.encodings import ENCODINGS
 from biplanar.errors import TreeError
-from biplanar.forest import Column, Forest, offsets_of
-from biplanar.labels import encode, encode_all
 from tests import reference
 from tests.strategies import (
     any_heads,

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from biplanar.data.forest import Column, Forest, offsets_of
+from biplanar.data.tree import Tree
+from biplanar.decoding.labels import decode, encode
 from biplanar.encodings import ENCODINGS
 from biplanar.errors import LabelError
-from biplanar.forest import Column, Forest, offsets_of
-from biplanar.labels import decode, encode
-from biplanar.tree import Tree
 from tests import reference
 from tests.strategies import (
     any_heads,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from random import Random
 
-from biplanar.conllu import Sentence, parse_conllu
+from biplanar.data.conllu import Sentence, parse_conllu
 from tests.strategies import random_heads
 
 LEMMAS = ("_", "a", "b")

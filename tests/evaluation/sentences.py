@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from biplanar.conllu import Sentence, parse_conllu
+from biplanar.data.conllu import Sentence, parse_conllu
 
 
 def conllu(*blocks: str) -> str:

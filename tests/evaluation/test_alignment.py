@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
-from biplanar.conllu import parse_conllu
+from biplanar.data.conllu import parse_conllu
 from biplanar.errors import FormatError
 from biplanar.evaluation.alignment import Alignment, align
 from biplanar.evaluation.placed import PlacedText

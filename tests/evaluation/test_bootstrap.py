@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from biplanar.conllu import Sentence, parse_conllu
+from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.errors import BiplanarError
 from biplanar.evaluation import bootstrap, evaluate, paired_bootstrap
 from tests.evaluation import strategies

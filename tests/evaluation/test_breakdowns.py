@@ -5,7 +5,7 @@ from operator import add
 
 from hypothesis import given
 
-from biplanar.conllu import parse_conllu
+from biplanar.data.conllu import parse_conllu
 from biplanar.evaluation import BREAKDOWNS, Evaluation, Score, evaluate
 from tests.evaluation import strategies
 from tests.evaluation.sentences import COFFEE, COFFEE_MISREAD, HEARING, HEARING_PROJECTIVE, HEARING_SPLIT, heads

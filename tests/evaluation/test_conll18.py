@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from udtools import udeval
 
-from biplanar.conllu import parse_conllu, read_conllu
+from biplanar.data.conllu import parse_conllu, read_conllu
 from biplanar.evaluation import Score, evaluate
 from tests.conftest import treebank_files
 from tests.evaluation import strategies

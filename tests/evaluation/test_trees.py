@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from biplanar.conllu import parse_conllu
-from biplanar.crossings import is_projective, nonprojective_arcs
+from biplanar.data.conllu import parse_conllu
 from biplanar.evaluation import Score, evaluate
+from biplanar.planes.crossings import is_projective, nonprojective_arcs
 from tests.evaluation import strategies
 from tests.evaluation.sentences import (
     COFFEE,

@@ -13,12 +13,12 @@ from types import SimpleNamespace
 import pytest
 from starlette.exceptions import HTTPException
 
-from biplanar.conllu import Sentence
+from biplanar.data.conllu import Sentence
+from biplanar.data.tree import Tree
 from biplanar.errors import LabelError
 from biplanar.serve.batching import SMALL, Batcher, Parsing, Work
 from biplanar.serve.limits import Limits
 from biplanar.serve.metrics import Metrics
-from biplanar.tree import Tree
 
 
 class Parser:

@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 import pytest
 
 from biplanar import ENCODINGS, encode
-from biplanar.conllu import Sentence, parse_conllu
+from biplanar.data.conllu import Sentence, parse_conllu
+from biplanar.data.tree import Tree
 from biplanar.serve.documents import PARSE_FIELDS
 from biplanar.serve.limits import Limits
-from biplanar.tree import Tree
 from tests.serve.conftest import serving
 
 WORDS = [["Nobody", "came", "."], ["Why", "?"]]

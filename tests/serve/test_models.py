@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from starlette.exceptions import HTTPException
 
-from biplanar.conllu import Sentence
+from biplanar.data.conllu import Sentence
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
 from biplanar.serve.models import Model, Models
 

@@ -20,10 +20,10 @@ import numpy as np
 import pytest
 
 import biplanar
-from biplanar.conllu import Sentence, parse_conllu
+from biplanar.data.conllu import Sentence, parse_conllu
+from biplanar.data.forest import Column
+from biplanar.data.tree import Tree
 from biplanar.encodings import get_encoding
-from biplanar.forest import Column
-from biplanar.tree import Tree
 from tests.conftest import ROOT
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install '.[dev]'")

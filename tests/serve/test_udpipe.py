@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biplanar import __version__
-from biplanar.conllu import MISC, parse_conllu, read_conllu
-from biplanar.segmentation import TOKENIZER, train_segmenter
+from biplanar.data.conllu import MISC, parse_conllu, read_conllu
 from biplanar.serve.models import Models
+from biplanar.tokenizer.segmentation import TOKENIZER, train_segmenter
 from tests.conftest import ROOT
 from tests.serve.conftest import Served, serving
 from tests.serve.test_forms import mime_form

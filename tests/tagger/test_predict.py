@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from biplanar import Sentence, Tree, encode
+from biplanar.data.forest import Column, offsets_of
 from biplanar.decoding import SCORE_DECODERS
 from biplanar.encodings import ENCODINGS, get_encoding
 from biplanar.encodings.brackets import Brackets
 from biplanar.errors import LabelError, UnknownNameError
-from biplanar.forest import Column, offsets_of
 from biplanar.tagger.features import Batch, Corpus
 from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Relating, TreeDecoder, parse_corpus
 from tests.decoding.test_search import DEPRELS, LABEL_SETS, prepared

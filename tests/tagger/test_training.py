@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from biplanar.conllu import Sentence, read_conllu
+from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.errors import BiplanarError
 from biplanar.tagger.config import CONFIGS, Config, ConfigError
 from biplanar.tagger.device import TorchTagger

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biplanar import text
+from biplanar.data import files as text
 from biplanar.errors import FileError, FormatError
 from biplanar.tagger.vectors import read_vectors
 

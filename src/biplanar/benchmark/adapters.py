@@ -15,9 +15,9 @@ from biplanar.benchmark.systems import FASTEST
 from biplanar.errors import BiplanarError, FileError
 
 if TYPE_CHECKING:
-    from biplanar.conllu import Sentence
-    from biplanar.parser import Parser
-    from biplanar.tree import Tree
+    from biplanar.data.conllu import Sentence
+    from biplanar.data.tree import Tree
+    from biplanar.pipeline.parser import Parser
 
 Options = Mapping[str, str]
 Stages = dict[str, float]
@@ -26,7 +26,7 @@ Parse = Callable[[Path, Path], Stages | None]  # the seconds of each stage, wher
 
 def load_parser(model: str | None, options: Options) -> Parser:
     """Biplanar's parser on one core, with the runtime asked for."""
-    from biplanar.parser import load
+    from biplanar.pipeline.parser import load
 
     return load(model, device="cpu", threads=1, runtime=_runtime(options))
 
@@ -49,7 +49,7 @@ def open_biplanar(model: str | None, options: Options) -> Parse:
 
 def open_stages(model: str | None, options: Options) -> Parse:
     """Biplanar again, one step after the other, so that it is known which takes how long."""
-    from biplanar.bulk import Task, read_pieces
+    from biplanar.bulk.task import Task, read_pieces
 
     task = Task(model, decoder=options.get("decoder", "search"), runtime=_runtime(options))
     work = task()
@@ -98,7 +98,7 @@ def open_spacy(model: str | None, options: Options) -> Parse:
     spacy = _imported("spacy")
     from spacy.tokens import Doc
 
-    from biplanar.conllu import read_conllu, write_conllu
+    from biplanar.data.conllu import read_conllu, write_conllu
 
     pipeline = spacy.load(str(model), exclude=[name for name in options.get("exclude", "").split(",") if name])
 
@@ -117,7 +117,7 @@ def open_spacy(model: str | None, options: Options) -> Parse:
 
 def _spacy_tree(doc: Any) -> Tree:
     """The tree of a document: spaCy's roots are their own heads, and their relation is called ROOT."""
-    from biplanar.tree import Tree
+    from biplanar.data.tree import Tree
 
     heads = tuple(0 if token.head.i == token.i else token.head.i + 1 for token in doc)
     return Tree(heads, tuple("root" if token.dep_ == "ROOT" else token.dep_ for token in doc))

@@ -7,10 +7,10 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biplanar.conllu import Sentence, read_conllu
+from biplanar.data.conllu import Sentence, read_conllu
 
 if TYPE_CHECKING:
-    from biplanar.parser import Parser
+    from biplanar.pipeline.parser import Parser
 
 LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000)
 

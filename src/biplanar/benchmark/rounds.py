@@ -18,7 +18,7 @@ from typing import Any
 
 from biplanar.benchmark.growth import LENGTHS
 from biplanar.benchmark.systems import System
-from biplanar.conllu import DEPREL, DEPS, HEAD, Sentence, parse_conllu, read_conllu, write_conllu
+from biplanar.data.conllu import DEPREL, DEPS, HEAD, Sentence, parse_conllu, read_conllu, write_conllu
 from biplanar.errors import BiplanarError
 from biplanar.evaluation import evaluate
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from biplanar.model_folder import ModelFolder
+    from biplanar.pipeline.model_folder import ModelFolder
 
 RUNTIMES = ("torch", "onnx", "int8")
 DECODERS = ("search", "minimum-risk", "greedy", "paper")
@@ -44,7 +44,7 @@ class System:
     @property
     def size(self) -> int | None:
         """Bytes of the files that this system needs of its model."""
-        from biplanar.model_folder import ModelFolder
+        from biplanar.pipeline.model_folder import ModelFolder
 
         if self.model is None:
             return None
@@ -55,7 +55,7 @@ class System:
 
 def embedded_model() -> str:
     """The folder of the model that ships inside."""
-    from biplanar.parser import EMBEDDED
+    from biplanar.pipeline.parser import EMBEDDED
 
     return str(files("biplanar") / "models" / EMBEDDED)
 

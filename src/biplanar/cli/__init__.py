@@ -12,8 +12,8 @@ import typer
 
 from biplanar import __version__
 from biplanar.cli import benchmark, demo, draw, evaluate, export, labels, parse, serve, stats, train
+from biplanar.data.files import remove_unfinished
 from biplanar.errors import BiplanarError
-from biplanar.text import remove_unfinished
 
 # How many objects are made before those without use are looked for: importing alone makes so many that Python's own 700
 # would cost a tenth of a second.

@@ -175,7 +175,7 @@ def _chosen(kind: str, names: str, known: Sequence[str]) -> list[str]:
 
 
 def _keep(results: dict[str, Any], path: str) -> None:
-    from biplanar.text import writing
+    from biplanar.data.files import writing
 
     with writing(path) as stream:
         stream.write(json.dumps(results, indent=1) + "\n")

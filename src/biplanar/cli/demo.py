@@ -30,8 +30,8 @@ def demo(
 def _show_parse() -> None:
     from biplanar import load
     from biplanar.cli.draw import terminal_width
+    from biplanar.decoding.labels import encode
     from biplanar.draw import draw_tree
-    from biplanar.labels import encode
 
     typer.echo(f'$ biplanar parse --text "{TEXT}"\n')
     parser = load()
@@ -49,7 +49,7 @@ def _show_encodings() -> None:
     from biplanar import ENCODINGS, Tree, decode, encode, planes_of
     from biplanar.cli.draw import terminal_width
     from biplanar.draw import draw_tree
-    from biplanar.planes import STRATEGIES
+    from biplanar.planes.assignment import STRATEGIES
 
     tree = Tree(HEADS, DEPRELS)
     draw = partial(draw_tree, FORMS, width=terminal_width(), colour=sys.stdout.isatty())

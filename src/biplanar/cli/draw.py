@@ -59,7 +59,7 @@ def terminal_width() -> int | None:
 
 
 def _entries(file: str, against: str | None) -> Iterator[Entry]:
-    from biplanar.conllu import read_conllu
+    from biplanar.data.conllu import read_conllu
     from biplanar.draw import Entry, paired
 
     if against is None:
@@ -69,7 +69,7 @@ def _entries(file: str, against: str | None) -> Iterator[Entry]:
 
 
 def _chosen(entries: Iterator[Entry], only: str | None) -> Iterator[Entry]:
-    from biplanar.crossings import is_projective
+    from biplanar.planes.crossings import is_projective
 
     for entry in entries:
         trees = [sentence.tree for sentence in (entry.sentence, entry.other) if sentence is not None]
@@ -83,10 +83,10 @@ def _chosen(entries: Iterator[Entry], only: str | None) -> Iterator[Entry]:
 def _write(
     entries: Iterator[Entry], output: str | None, ending: str, labels: str | None, theme: str, title: str
 ) -> None:
+    from biplanar.data.files import writing
     from biplanar.draw import draw_page
     from biplanar.draw.svg import to_svg
     from biplanar.errors import BiplanarError
-    from biplanar.text import writing
 
     with writing(output or "-") as stream:
         if ending == ".html":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from biplanar.conllu import Sentence
+    from biplanar.data.conllu import Sentence
     from biplanar.evaluation import Bootstrap, Evaluation, Score
 
 
@@ -25,7 +25,7 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Compare trees with gold ones: CoNLL 2018 scores, exact relations, whole sentences, crossing arcs."""
-    from biplanar.conllu import read_conllu
+    from biplanar.data.conllu import read_conllu
     from biplanar.errors import BiplanarError
     from biplanar.evaluation import evaluate, paired_bootstrap
 
@@ -43,7 +43,7 @@ def evaluate(
 
 
 def _parsed(gold: list[Sentence], model: str | None, raw: bool, decoder: str) -> list[Sentence]:
-    from biplanar.parser import load, raw_text
+    from biplanar.pipeline.parser import load, raw_text
 
     parser = load(model)
     sentences = parser.segmenter.segment(raw_text(gold)) if raw else gold

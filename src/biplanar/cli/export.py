@@ -12,10 +12,10 @@ def export(model: Annotated[str, typer.Argument(help="A model's folder, with wei
     from pathlib import Path
 
     from biplanar.errors import BiplanarError
-    from biplanar.model_folder import ModelFolder
+    from biplanar.pipeline.model_folder import ModelFolder
 
     try:
-        from biplanar.train import export_model
+        from biplanar.pipeline.train import export_model
     except ImportError as error:
         raise BiplanarError(f"this needs more packages: pip install 'biplanar[train]' ({error})") from error
     folder = ModelFolder(Path(model))

@@ -18,9 +18,9 @@ def encode(
     output: Annotated[str, OUTPUT] = "-",
 ) -> None:
     """Turn trees into labels for any tagger: form, labels and relation, tab-separated or as JSON lines."""
+    from biplanar.data.files import writing
     from biplanar.encodings import get_encoding
-    from biplanar.label_files import encode_file
-    from biplanar.text import writing
+    from biplanar.pipeline.label_files import encode_file
 
     chosen = get_encoding(encoding)
     with writing(output) as stream:
@@ -39,10 +39,10 @@ def decode(
     into: Annotated[str | None, typer.Option(help="CoNLL-U whose heads and relations are to be replaced.")] = None,
 ) -> None:
     """Turn labels back into trees, as CoNLL-U. Any labels give a valid tree."""
-    from biplanar.conllu import write_conllu
+    from biplanar.data.conllu import write_conllu
+    from biplanar.data.files import writing
     from biplanar.encodings import get_encoding
-    from biplanar.label_files import decode_file
-    from biplanar.text import writing
+    from biplanar.pipeline.label_files import decode_file
 
     sentences = decode_file(file, get_encoding(encoding), layout, decoder, into)
     with writing(output) as stream:

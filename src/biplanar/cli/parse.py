@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from biplanar.text import INPUTS, OUTPUTS
+from biplanar.data.files import INPUTS, OUTPUTS
 
 
 def parse(
@@ -35,11 +35,11 @@ def parse(
 ) -> None:
     """Parse text, words or CoNLL-U."""
     _spare_scipy()
-    from biplanar.bulk import Task, parse_file
+    from biplanar.bulk.task import Task, parse_file
     from biplanar.cli.draw import terminal_width
+    from biplanar.data.files import writing
     from biplanar.decoding.search import Beam
     from biplanar.errors import BiplanarError
-    from biplanar.text import writing
 
     if text is not None and file != "-":
         raise BiplanarError(f"expected a file or --text, found both {file} and --text")

@@ -16,7 +16,7 @@ def stats(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show non-projectivity, coverage and label sets of a treebank: the paper's tables for your own data."""
-    from biplanar.statistics import read_treebank, treebank_statistics
+    from biplanar.evaluation.statistics import read_treebank, treebank_statistics
 
     numbers = treebank_statistics(read_treebank(treebank))
     if as_json:

@@ -43,10 +43,10 @@ def train(
     if not train or not dev:
         raise BiplanarError("expected --train and --dev files")
     try:
-        from biplanar.train import Data, train_model
+        from biplanar.pipeline.train import Data, train_model
     except ImportError as error:
         raise BiplanarError(f"training needs more packages: pip install 'biplanar[train]' ({error})") from error
-    from biplanar.model_folder import ModelFolder
+    from biplanar.pipeline.model_folder import ModelFolder
     from biplanar.tagger.config import read_config
 
     chosen = read_config(config, _overrides(settings or []) | ({"encoding": encoding} if encoding else {}))

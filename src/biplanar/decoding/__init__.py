@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from biplanar.data.arrays import Int32s, Int64s
+from biplanar.data.forest import Column, Forest
 from biplanar.decoding.repair import repair_cleanly, repair_like_the_authors
 from biplanar.encodings import Encoding
 from biplanar.errors import LabelError, UnknownNameError
-from biplanar.forest import Column, Forest
-from biplanar.tree import Int32s, Int64s
 
 # From asserted heads, offsets, and how root-like each word is (0 to 1), to heads that form trees.
 Repair = Callable[[Int32s, Int64s, NDArray[np.float32]], Int32s]

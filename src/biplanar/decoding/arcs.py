@@ -8,19 +8,17 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from biplanar.data.arrays import Float32s, Int64s
+from biplanar.data.forest import Column
 from biplanar.encodings import Encoding
-from biplanar.forest import Column
-from biplanar.tree import Int64s
-
-Floats = NDArray[np.float32]
 
 
 def head_scores(
     encoding: Encoding,
     names: tuple[str, ...],
-    labels: Floats,
-    relations: Floats,
-    roots: Floats,
+    labels: Float32s,
+    relations: Float32s,
+    roots: Float32s,
     offsets: Int64s,
     upos: Column | None,
 ) -> Iterator[NDArray[np.float64]]:

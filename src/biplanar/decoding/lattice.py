@@ -15,9 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from biplanar.tree import Int32s, Int64s
-
-Floats = NDArray[np.float64]
+from biplanar.data.arrays import Float64s, Int32s, Int64s
 
 # Four depths in one number, each with a guard bit above it: one subtraction compares all four.
 FIELD = 15
@@ -102,7 +100,7 @@ class Pairs(NamedTuple):
 
     starts: Int64s  # (words + 1,)
     labels: NDArray[np.int32]  # (pairs, 2)
-    scores: Floats
+    scores: Float64s
     needs: Int64s
     changes: Int64s
     kinds: Int64s
@@ -112,14 +110,14 @@ class Lattice(NamedTuple):
     """States word by word; state 0 is the beginning, the last one the end. Edges into a state are a linked list."""
 
     states: int
-    bests: Floats  # of all ways to a state
-    owns: Floats  # a state's own score
+    bests: Float64s  # of all ways to a state
+    owns: Float64s  # a state's own score
     best_edge: Int32s
     last_edge: Int32s
     next_edge: Int32s
     source: Int32s
     pair: Int32s
-    score: Floats
+    score: Float64s
 
 
 @njit(cache=True, nogil=True)
@@ -153,7 +151,7 @@ def _word_pairs(
     labels: Labels,
     least: float,
     chosen: NDArray[np.int32],
-    scores: Floats,
+    scores: Float64s,
     count: int,
 ) -> int:
     """One word's pairs, put into their order one by one."""
@@ -343,7 +341,7 @@ def _room(pairs: Pairs, beam: int) -> tuple[int, int]:
 
 
 @njit(cache=True, nogil=True)
-def _best_states(first: int, end: int, bests: Floats, owns: Floats, beam: int) -> Int64s:
+def _best_states(first: int, end: int, bests: Float64s, owns: Float64s, beam: int) -> Int64s:
     """Of one word's states, whose own scores are added here, the best, best first."""
     kept, count = np.empty(min(beam, end - first), dtype=np.int64), 0
     for state in range(first, end):
@@ -373,7 +371,7 @@ def best_path(lattice: Lattice, words: int) -> Int32s:
 @njit(cache=True, nogil=True)
 def next_paths(
     lattice: Lattice, pairs: Pairs, labels: Labels, wanted: int, most: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32], Float64s]:
     """Read paths off the lattice, best first, until `wanted` different trees came, or `most` nodes were looked at.
 
     Paths are searched backwards; as the best way to each state is known already, they come in order of their scores.
@@ -612,8 +610,8 @@ def _depths_agree(key: int, at: int, tops: Tops) -> bool:
 class Shortfalls(NamedTuple):
     """How much less likely than the best of its kind each choice is; choices that are the best cost nothing."""
 
-    pairs: Floats  # of labels
-    relations: Floats  # (words, 2): of having a head, of being the root
+    pairs: Float64s  # of labels
+    relations: Float64s  # (words, 2): of having a head, of being the root
     tops: NDArray[np.float32]  # (words, stacks): the best of the depths
     depths: NDArray[np.float32]  # (words, stacks, depths), as they are
 
@@ -622,7 +620,7 @@ class Work(NamedTuple):
     """Room for the states of one sentence after the other."""
 
     keys: Int64s
-    losses: Floats  # of the best way to each state
+    losses: Float64s  # of the best way to each state
     sources: Int32s
     pairs: Int32s
     table: Int32s  # in which a word's states are found by their keys; what it holds of other words is overlooked
@@ -874,7 +872,7 @@ def search_without_cycles(
 @njit(cache=True, nogil=True)
 def best_trees(
     start: int, words: int, problem: Problem, limits: Limits, wanted: int
-) -> tuple[NDArray[np.int32], Floats]:
+) -> tuple[NDArray[np.int32], Float64s]:
     """The heads of the best trees of a sentence, best first, with the scores of their best label sequences."""
     pairs, lattice = lattice_of(start, words, problem, limits, False)
     if not lattice.states:
@@ -905,7 +903,7 @@ def draw_trees(start: int, words: int, problem: Problem, limits: Limits, wanted:
 
 
 @njit(cache=True, nogil=True)
-def _forward_sums(lattice: Lattice) -> Floats:
+def _forward_sums(lattice: Lattice) -> Float64s:
     """The log of the summed probabilities of all ways to each state, its own score left out."""
     sums = np.full(lattice.states, -np.inf)
     sums[0] = 0.0
@@ -925,7 +923,7 @@ def _forward_sums(lattice: Lattice) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def _draw(words: int, lattice: Lattice, sums: Floats) -> Int32s:
+def _draw(words: int, lattice: Lattice, sums: Float64s) -> Int32s:
     """The pairs on a path, each drawn by its probability given those behind it."""
     path, state = np.empty(words, dtype=np.int32), lattice.states - 1
     for left in range(words, -1, -1):

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from biplanar.tree import Int32s, Int64s
+from biplanar.data.arrays import Int32s, Int64s
 
 
 @njit(cache=True)

@@ -16,14 +16,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from biplanar.data.arrays import Bools, Float32s, Int32s, Int64s
 from biplanar.decoding.lattice import Candidates, Costs, Tops
 from biplanar.encodings.brackets import DEPTH_TASK
-from biplanar.tree import Int32s, Int64s
 
-Floats = NDArray[np.float32]
-Bools = NDArray[np.bool_]
-Scores = Mapping[str, Floats]  # by task: (words of all sentences, labels)
-Likeliest = tuple[Int64s, Int32s, Floats]  # where each word's labels start, the labels, log-probabilities
+Scores = Mapping[str, Float32s]  # by task: (words of all sentences, labels)
+Likeliest = tuple[Int64s, Int32s, Float32s]  # where each word's labels start, the labels, log-probabilities
 
 # Of each word's labels, the likeliest are kept: up to this share of the probability, and so many.
 MASS, MOST_LABELS = 1 - 1e-5, 64
@@ -43,9 +41,9 @@ class LabelScores:
     """What search needs to know of each word's scores; words stand end to end."""
 
     planes: tuple[Likeliest, ...]
-    relations: Floats  # log-probability of the best relation that is not the root's
-    roots: Floats  # and of the best that is
-    depths: Floats  # (words, stacks, depths); no stacks where the network does not predict depths
+    relations: Float32s  # log-probability of the best relation that is not the root's
+    roots: Float32s  # and of the best that is
+    depths: Float32s  # (words, stacks, depths); no stacks where the network does not predict depths
 
     @classmethod
     def of(
@@ -108,7 +106,7 @@ def find_tops(scores: Scores, tasks: Sequence[str], roots: Bools) -> Tops:
     return Tops(planes, lean(scores["deprel"], roots), depths, known[0].shape[1] - 1 if known else 0)
 
 
-def best_labels(scores: Floats) -> Int32s:
+def best_labels(scores: Float32s) -> Int32s:
     """Each word's best label, the first of equal ones."""
     best = np.empty(len(scores), dtype=np.int32)
     put_best(scores, best)
@@ -120,14 +118,14 @@ def depth_tasks(planes: Sequence[str]) -> list[str]:
     return [f"{DEPTH_TASK}{plane}.{direction}" for plane in planes for direction in ("left", "right")]
 
 
-def log_probabilities(scores: Floats) -> Floats:
+def log_probabilities(scores: Float32s) -> Float32s:
     """Scores of shape (words, labels), normalised."""
     shifted = scores - scores.max(axis=1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), dtype=np.float32)
 
 
 @njit(cache=True, nogil=True)
-def _best(scores: Floats, word: int) -> int:
+def _best(scores: Float32s, word: int) -> int:
     best = 0
     for label in range(1, scores.shape[1]):
         if scores[word, label] > scores[word, best]:
@@ -136,14 +134,14 @@ def _best(scores: Floats, word: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def put_best(scores: Floats, best: Int32s) -> None:
+def put_best(scores: Float32s, best: Int32s) -> None:
     """Write down each word's best label, the first of equal ones."""
     for word in range(len(scores)):
         best[word] = _best(scores, word)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _log_total(scores: Floats, word: int, top: np.float32) -> np.float32:
+def _log_total(scores: Float32s, word: int, top: np.float32) -> np.float32:
     """The logarithm of the sum of a word's exponentials, right to about 1e-6; `top` is its best score.
 
     e^x is the sixteenth power of a polynomial for e^(x/16), which compilers, unlike `exp`, can do for many x at once.
@@ -168,7 +166,7 @@ def _log_total(scores: Floats, word: int, top: np.float32) -> np.float32:
 
 
 @njit(cache=True, nogil=True)
-def _best_two(scores: Floats, word: int, roots: Bools, some: bool, others: bool) -> tuple[np.float32, np.float32]:
+def _best_two(scores: Float32s, word: int, roots: Bools, some: bool, others: bool) -> tuple[np.float32, np.float32]:
     """The best relation that is not the root's, and the best that is; where there are `some` or `others` at all.
 
     Where there are none, the best of all counts.
@@ -184,7 +182,7 @@ def _best_two(scores: Floats, word: int, roots: Bools, some: bool, others: bool)
 
 
 @njit(cache=True, nogil=True)
-def lean(scores: Floats, roots: Bools) -> NDArray[np.int8]:
+def lean(scores: Float32s, roots: Bools) -> NDArray[np.int8]:
     """1 for words to which the root's relation is the best, -1 where it is not, 0 where others are as good."""
     leanings = np.empty(len(scores), dtype=np.int8)
     some, others = bool(roots.any()), not roots.all()
@@ -195,7 +193,7 @@ def lean(scores: Floats, roots: Bools) -> NDArray[np.int8]:
 
 
 @njit(cache=True, nogil=True)
-def best_relations(scores: Floats, rows: Int64s, roots: Bools) -> tuple[Floats, Floats]:
+def best_relations(scores: Float32s, rows: Int64s, roots: Bools) -> tuple[Float32s, Float32s]:
     """Log-probabilities of some words' best relation that is not the root's, and of the best that is."""
     relations, as_roots = np.empty(len(rows), dtype=np.float32), np.empty(len(rows), dtype=np.float32)
     some, others = bool(roots.any()), not roots.all()
@@ -207,7 +205,7 @@ def best_relations(scores: Floats, rows: Int64s, roots: Bools) -> tuple[Floats, 
 
 
 @njit(cache=True, nogil=True)
-def put_depths(scores: Floats, rows: Int64s, weight: float, depths: Floats, stack: int) -> None:
+def put_depths(scores: Float32s, rows: Int64s, weight: float, depths: Float32s, stack: int) -> None:
     """Write down the weighed log-probabilities of one stack's depths: (words, stacks, depths)."""
     for at in range(len(rows)):
         word = rows[at]
@@ -217,7 +215,7 @@ def put_depths(scores: Floats, rows: Int64s, weight: float, depths: Floats, stac
 
 
 @njit(cache=True, nogil=True)
-def best_given_heads(scores: Floats, heads: Int32s, roots: Bools) -> Int32s:
+def best_given_heads(scores: Float32s, heads: Int32s, roots: Bools) -> Int32s:
     """Each word's best relation: one of the root's if it has no head, another if it has one; any where there is none.
 
     Of equal ones it is the first.
@@ -235,7 +233,7 @@ def best_given_heads(scores: Floats, heads: Int32s, roots: Bools) -> Int32s:
 
 
 @njit(cache=True, nogil=True)
-def likeliest(scores: Floats, rows: Int64s, mass: float, least: float, most: int) -> Likeliest:
+def likeliest(scores: Float32s, rows: Int64s, mass: float, least: float, most: int) -> Likeliest:
     """Some words' likeliest labels, best first, up to a share of the probability: starts, labels, log-probabilities.
 
     At least one label a word, and no others whose log-probability is below the least.
@@ -273,7 +271,7 @@ def likeliest(scores: Floats, rows: Int64s, mass: float, least: float, most: int
 
 
 @njit(cache=True, nogil=True)
-def _near(scores: Floats, word: int, lowest: float, near: Int32s) -> int:
+def _near(scores: Float32s, word: int, lowest: float, near: Int32s) -> int:
     """Write down a word's labels whose scores are not below the lowest, and say how many there are; at least one."""
     found = 0
     for label in range(scores.shape[1]):

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from biplanar.data.arrays import Bools, Int32s, Int64s
 from biplanar.decoding import lattice
 from biplanar.decoding.lattice import Labels, Limits, Problem
-from biplanar.decoding.scores import DEPTH_WEIGHT, MASS, Bools, LabelScores, Scores, find_tops
+from biplanar.decoding.scores import DEPTH_WEIGHT, MASS, LabelScores, Scores, find_tops
 from biplanar.encodings.brackets import EMPTY, label_symbols
 from biplanar.errors import BiplanarError
-from biplanar.tree import Int32s, Int64s
 
 # The most states that a beam may have.
 WIDEST = 100_000

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from biplanar.data.arrays import Bools, Float64s, Int32s
 from biplanar.errors import LabelError
-from biplanar.tree import Int32s
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # Scores beyond it count as this much, so that their sums stay finite.
 LARGEST_SCORE = 1e300
 
 
-def spanning_tree(scores: Floats) -> Int32s:
+def spanning_tree(scores: Float64s) -> Int32s:
     """Heads (0 for the root) of the best tree with exactly one root.
 
     `scores` is (words, 1 + words): `scores[d - 1, h]` is the score of word h as the head of word d, column 0 that of d
@@ -44,7 +40,7 @@ def spanning_tree(scores: Floats) -> Int32s:
 
 
 @njit(cache=True)
-def _spanning_tree(penalties: Int32s, scores: Floats) -> Int32s:
+def _spanning_tree(penalties: Int32s, scores: Float64s) -> Int32s:
     """Walk up from each word along the best arcs, to the root or a word that leads there; contract cycles on the way.
 
     A contracted cycle is a new node, numbered after the words. It takes over the row of its first node: of the arcs
@@ -91,7 +87,7 @@ def _spanning_tree(penalties: Int32s, scores: Floats) -> Int32s:
 
 
 @njit(cache=True)
-def _best_head(node: int, within: Int32s, penalties: Int32s, scores: Floats) -> int:
+def _best_head(node: int, within: Int32s, penalties: Int32s, scores: Float64s) -> int:
     """The best head outside of a node; the root is always outside."""
     best = 0
     for head in range(1, len(scores)):
@@ -106,7 +102,9 @@ def _is_better(penalty: int, score: float, other_penalty: int, other_score: floa
 
 
 @njit(cache=True)
-def _contract(cycle: Int32s, head: Int32s, row: Int32s, penalties: Int32s, scores: Floats, dependents: Int32s) -> None:
+def _contract(
+    cycle: Int32s, head: Int32s, row: Int32s, penalties: Int32s, scores: Float64s, dependents: Int32s
+) -> None:
     """Write into the row of a cycle's first node, for each head, the best arc from there to any node of the cycle."""
     first = row[cycle[0]]
     for place in range(len(cycle)):

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from biplanar.data.arrays import Int32s
+from biplanar.data.tree import Tree
 from biplanar.draw.cells import clean
 from biplanar.errors import LabelError, TreeError
-from biplanar.planes import planes_of
-from biplanar.tree import Int32s, Tree
+from biplanar.planes.assignment import planes_of
 
 ABOVE, BELOW = 1, 2  # the sides bear the numbers of the planes that are drawn there
 

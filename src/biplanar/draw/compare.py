@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from biplanar.conllu import Sentence
+from biplanar.data.conllu import Sentence
+from biplanar.data.tree import Tree
 from biplanar.draw.arcs import ABOVE, BELOW, PlacedArc, check_drawable, place_facing
 from biplanar.draw.canvas import Canvas, Pen
 from biplanar.draw.svg import MOST_LEVELS, shortened, to_svg
-from biplanar.tree import Tree
 
 SIDES = {ABOVE: "gold", BELOW: "system"}
 

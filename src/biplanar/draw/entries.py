@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from biplanar.conllu import Sentence
-from biplanar.crossings import crossing_arcs
+from biplanar.data.conllu import Sentence
 from biplanar.draw.canvas import Canvas
 from biplanar.draw.compare import Differences, compared_canvas
 from biplanar.draw.sentences import label_rows, sentence_canvas, shown_planes
 from biplanar.draw.terminal import draw_tree
+from biplanar.planes.crossings import crossing_arcs
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from biplanar.conllu import Sentence
+from biplanar.data.conllu import Sentence
+from biplanar.data.tree import Tree
+from biplanar.decoding.labels import encode
 from biplanar.draw.canvas import Canvas
 from biplanar.draw.markup import element
 from biplanar.draw.svg import canvas_of, to_svg
 from biplanar.encodings import get_encoding
 from biplanar.errors import TreeError
-from biplanar.labels import encode
-from biplanar.planes import STRATEGIES, planes_of
-from biplanar.tree import Tree
+from biplanar.planes.assignment import STRATEGIES, planes_of
 
 
 def draw_sentence(sentence: Sentence, *, encoding: str | None = None, theme: str = "auto") -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
-from biplanar.crossings import crossing_arcs
+from biplanar.data.tree import Tree
 from biplanar.draw.arcs import PlacedArc, check_drawable, place_arcs, planes_to_draw
 from biplanar.draw.canvas import SANS, SMALL_SIZE, Canvas, Pen, short
 from biplanar.draw.markup import element
 from biplanar.draw.theme import Palette, get_palette, style_sheet
-from biplanar.tree import Tree
+from biplanar.planes.crossings import crossing_arcs
 
 MOST_LEVELS = 30  # on each side; an arc that lies further out gives the number of its head instead
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from biplanar.data.tree import Tree
 from biplanar.draw.arcs import check_drawable, place_arcs, planes_to_draw
 from biplanar.draw.cells import Texts
 from biplanar.draw.columns import lay_out
 from biplanar.draw.horizontal import CELLS, draw_horizontal, least_width
 from biplanar.draw.vertical import draw_vertical
-from biplanar.tree import Tree
 
 WIDEST = 2000  # cells; a wider line of words is of use to nobody, even where no width is asked for
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from biplanar.data.arrays import Int32s, Int64s
+from biplanar.data.forest import Column, Forest
 from biplanar.encodings.brackets import Brackets
 from biplanar.encodings.positions import Absolute, Relative, RelativePos
 from biplanar.errors import UnknownNameError
-from biplanar.forest import Column, Forest
-from biplanar.planes import STRATEGIES
-from biplanar.tree import Int32s, Int64s
+from biplanar.planes.assignment import STRATEGIES
 
 
 class Encoding(Protocol):

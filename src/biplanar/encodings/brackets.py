@@ -14,10 +14,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from biplanar.data.arrays import Int32s, Int64s
+from biplanar.data.forest import Column, Forest
 from biplanar.errors import LabelError, TreeError
-from biplanar.forest import Column, Forest
-from biplanar.planes import Planes, Strategy, assign_planes
-from biplanar.tree import Int32s, Int64s
+from biplanar.planes.assignment import Planes, Strategy, assign_planes
 
 EMPTY = "_"
 SYMBOLS = "</\\>"

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from biplanar.data.arrays import Int32s, Int64s
+from biplanar.data.forest import Column, Forest
 from biplanar.errors import LabelError
-from biplanar.forest import Column, Forest
-from biplanar.tree import Int32s, Int64s
 
 NO_HEAD = -1
 ROOT_TAG = "ROOT"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from biplanar.conllu import Sentence
+from biplanar.data.conllu import Sentence
 from biplanar.errors import UnknownNameError
 from biplanar.evaluation.alignment import align
 from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from biplanar.data.arrays import Bools, Int64s
 from biplanar.errors import FormatError
 from biplanar.evaluation.placed import NOWHERE, ROOT, PlacedText, PlacedWord
 from biplanar.evaluation.score import Score
-from biplanar.tree import Int64s
 
-Bools = NDArray[np.bool_]
 Words = Sequence[PlacedWord]
 
 # How much of two differing texts a message quotes.

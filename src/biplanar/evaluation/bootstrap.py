@@ -7,16 +7,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biplanar.conllu import Sentence
+from biplanar.data.arrays import Float64s, Int64s
+from biplanar.data.conllu import Sentence
 from biplanar.errors import BiplanarError
 from biplanar.evaluation.alignment import align
 from biplanar.evaluation.placed import PlacedText
 from biplanar.evaluation.score import Score
-from biplanar.tree import Int64s
-
-Floats = NDArray[np.float64]
 
 # How many sentences are drawn at once: it bounds the memory, whatever the size of the treebank.
 DRAWN_AT_ONCE = 1 << 20
@@ -89,7 +86,7 @@ def _las_by_sentence(gold: PlacedText, system: PlacedText) -> tuple[Score, Int64
 
 def _differences(
     counts: Int64s, other_counts: Int64s, resamples: int, generator: np.random.Generator
-) -> Iterator[Floats]:
+) -> Iterator[Float64s]:
     """The difference of the two systems' LAS F1 in each resample, some resamples at a time."""
     size = len(counts)
     both = np.concatenate([counts, other_counts], axis=1)  # (sentences, 4)
@@ -100,7 +97,7 @@ def _differences(
         yield 2 * right / words - 2 * other_right / other_words
 
 
-def _p_value(differences: Floats, observed: float) -> float:
+def _p_value(differences: Float64s, observed: float) -> float:
     """Around the observed difference, resamples scatter as they would around none if there were none."""
     tolerance = 1e-12
     extreme = int((np.abs(differences - observed) >= abs(observed) - tolerance).sum())

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biplanar.crossings import nonprojective
+from biplanar.data.arrays import Int64s
+from biplanar.data.forest import Column
 from biplanar.evaluation.alignment import Alignment
 from biplanar.evaluation.placed import NOWHERE, ROOT, PlacedText
 from biplanar.evaluation.score import Score
-from biplanar.forest import Column
-from biplanar.tree import Int64s
+from biplanar.planes.crossings import nonprojective
 
 # The last value of each bucket but the last, which has no end.
 LENGTHS = (10, 20, 30, 40, 50)

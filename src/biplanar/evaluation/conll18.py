@@ -6,11 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from biplanar.conllu import FEATS, LEMMA, UPOS, XPOS
-from biplanar.evaluation.alignment import Alignment, Bools
+from biplanar.data.arrays import Bools, Int64s
+from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS
+from biplanar.evaluation.alignment import Alignment
 from biplanar.evaluation.placed import NOWHERE, PlacedText
 from biplanar.evaluation.score import Score
-from biplanar.tree import Int64s
 
 # fmt: off
 CONTENT_RELATIONS = frozenset([

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biplanar.conllu import DEPREL, Sentence
+from biplanar.data.arrays import Int64s
+from biplanar.data.conllu import DEPREL, Sentence
+from biplanar.data.forest import Forest
 from biplanar.errors import BiplanarError, FormatError
-from biplanar.forest import Forest
-from biplanar.tree import Int64s
 
 # Where a head is that is no word: above a root, or not among the aligned words.
 ROOT, NOWHERE = -1, -2

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from biplanar.conllu import DEPREL
-from biplanar.crossings import nonprojective
-from biplanar.evaluation.alignment import Alignment, Bools
+from biplanar.data.arrays import Bools
+from biplanar.data.conllu import DEPREL
+from biplanar.evaluation.alignment import Alignment
 from biplanar.evaluation.placed import NOWHERE, PlacedText
 from biplanar.evaluation.score import Score
+from biplanar.planes.crossings import nonprojective
 
 
 def tree_scores(alignment: Alignment) -> dict[str, Score]:

@@ -18,8 +18,8 @@ from threading import Condition, Thread
 
 from starlette.exceptions import HTTPException
 
-from biplanar.conllu import Sentence
-from biplanar.parser import Parser
+from biplanar.data.conllu import Sentence
+from biplanar.pipeline.parser import Parser
 from biplanar.serve.limits import Limits
 from biplanar.serve.metrics import Metrics
 from biplanar.serve.refusals import ERRORS_OF_REQUESTS, refusal

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import tee
 from typing import Any
 
-from biplanar.conllu import Sentence, parse_conllu
-from biplanar.crossings import is_projective
+from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.decoding import check_decoder
 from biplanar.draw import Entry, draw_comparison, draw_svg, paired
 from biplanar.draw.arcs import planes_to_draw
@@ -21,7 +20,8 @@ from biplanar.encodings import get_encoding
 from biplanar.encodings.brackets import Brackets
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.evaluation import evaluate
-from biplanar.parser import head_probabilities
+from biplanar.pipeline.parser import head_probabilities
+from biplanar.planes.crossings import is_projective
 from biplanar.serve.batching import Parsing, Work
 from biplanar.serve.limits import Limits
 from biplanar.serve.models import Model, Models

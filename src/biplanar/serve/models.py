@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from biplanar.conllu import Sentence
-from biplanar.crossings import is_projective
+from biplanar.data.conllu import Sentence
 from biplanar.decoding import DECODERS, SCORE_DECODERS
 from biplanar.draw import draw_sentence
 from biplanar.encodings import ENCODINGS
 from biplanar.encodings.brackets import Brackets
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
-from biplanar.parser import EMBEDDED, Parser, load
+from biplanar.pipeline.parser import EMBEDDED, Parser, load
+from biplanar.planes.crossings import is_projective
 from biplanar.serve.refusals import refusal
 
 # What else the model inside may be called by those who know it from UDPipe.

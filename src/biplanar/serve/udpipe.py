@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from biplanar import __version__
-from biplanar.conllu import FORM, ID, MISC, Sentence, parse_conllu
+from biplanar.data.conllu import FORM, ID, MISC, Sentence, parse_conllu
 from biplanar.errors import UnknownNameError
-from biplanar.segmentation import numbered, raw_text, split_horizontal, split_vertical
 from biplanar.serve.batching import Parsing, Work
 from biplanar.serve.forms import Fields
 from biplanar.serve.models import Model, Models
 from biplanar.serve.refusals import refusal
 from biplanar.tagger.predict import DEFAULT_DECODER
+from biplanar.tokenizer.segmentation import numbered, raw_text, split_horizontal, split_vertical
 
 TOKENIZERS = ("tokenizer", "generic_tokenizer")
 OFF = "none"  # says of a stage that it is not wanted, as its absence does

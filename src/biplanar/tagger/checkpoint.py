@@ -12,12 +12,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
+from biplanar.data.files import writing
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.config import Config
 from biplanar.tagger.device import FULL, HALF, TorchTagger, choose_device
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.training import Trainer, build_network
-from biplanar.text import writing
 
 RANDOM, RANDOM_CUDA = "random.cpu", "random.cuda"
 

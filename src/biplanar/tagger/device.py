@@ -19,12 +19,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
+from biplanar.data.arrays import Float32s, Int64s
 from biplanar.errors import BiplanarError
 from biplanar.tagger.features import Batch, Spellings, Vocabulary
 from biplanar.tagger.form_cache import FormCache
 from biplanar.tagger.network import Tagger, TensorBatch, TensorSpellings
-from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Floats, Relating
-from biplanar.tree import Int64s
+from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Relating
 
 # Of the two kinds of half precision the one with more digits: scores are small.
 FULL, HALF = torch.float32, torch.float16
@@ -86,14 +86,14 @@ class TorchTagger:
                 tables = self.network(forms, TensorBatch.of(batch, self.device))
         return DeviceScores(self, tables)
 
-    def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
+    def relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
         """Scores of relations, given each word's head: (words, relations)."""
         kind = next(self.network.parameters()).dtype
         of_dependents, of_heads = (torch.from_numpy(table).to(self.device, kind) for table in (dependents, heads))
         return self.relate_there(of_dependents, of_heads, governors)
 
     @torch.no_grad()
-    def relate_there(self, dependents: Tensor, heads: Tensor, governors: Int64s) -> Floats:
+    def relate_there(self, dependents: Tensor, heads: Tensor, governors: Int64s) -> Float32s:
         """The same for tables that are on the device, and computed."""
         if self.network.relations is None:
             raise BiplanarError("this network has no relations given the head")
@@ -117,12 +117,12 @@ class DeviceScores(Relating):
         self._fetched = Fetched(torch.cat([table.float().flatten() for table in labels.values()]))
 
     @cached_property
-    def _arrays(self) -> dict[str, Floats]:
+    def _arrays(self) -> dict[str, Float32s]:
         ends = np.cumsum([words * labels for words, labels in self._shapes.values()])
         parts = np.split(self._fetched.array, ends[:-1])
         return {task: part.reshape(shape) for (task, shape), part in zip(self._shapes.items(), parts, strict=True)}
 
-    def __getitem__(self, task: str) -> Floats:
+    def __getitem__(self, task: str) -> Float32s:
         if task in self._kept:
             return Fetched(self._kept[task].float()).array
         return self._arrays[task]
@@ -136,7 +136,7 @@ class DeviceScores(Relating):
     def __len__(self) -> int:
         return len(self._shapes) + len(self._kept)
 
-    def relate(self, governors: Int64s) -> Floats:
+    def relate(self, governors: Int64s) -> Float32s:
         """Scores of relations, given each word's head: (words, relations)."""
         self._fetched.wait()  # what was launched before it is done, then
         return self._tagger.relate_there(self._kept[DEPENDENT], self._kept[GOVERNOR], governors)
@@ -164,7 +164,7 @@ class Fetched:
             self._done.synchronize()
 
     @property
-    def array(self) -> Floats:
+    def array(self) -> Float32s:
         """Wait for it."""
         self.wait()
         return np.asarray(self._here.numpy())

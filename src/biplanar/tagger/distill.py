@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from biplanar.data.arrays import Int32s, Int64s
 from biplanar.decoding.scores import log_probabilities
 from biplanar.tagger.features import Corpus, batches_by_words
 from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Scorer
-from biplanar.tree import Int32s, Int64s
 
 # Of each word's labels, so many are remembered, with their probabilities: all others together seldom reach 0.001.
 MOST_LABELS = 8

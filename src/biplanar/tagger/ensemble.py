@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from biplanar.data.arrays import Float32s, Int64s
 from biplanar.decoding.scores import log_probabilities
 from biplanar.errors import BiplanarError
 from biplanar.tagger.features import Batch
-from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Floats, Scorer, Scores
-from biplanar.tree import Int64s
+from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Scorer, Scores
 
 LEAST = 1e-9  # the probability of a label that a network does not know
 
@@ -54,7 +54,7 @@ class Ensemble:
                 scores[name] = np.concatenate(tables, axis=1)
         return scores
 
-    def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
+    def relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
         """Log-probabilities of relations, given each word's head: (words, relations)."""
         parts = zip(*(np.split(table, len(self.members), axis=1) for table in (dependents, heads)), strict=True)
         found = [
@@ -63,7 +63,7 @@ class Ensemble:
         ]
         return self._average("deprel", found)
 
-    def _average(self, task: str, tables: Sequence[Floats]) -> Floats:
+    def _average(self, task: str, tables: Sequence[Float32s]) -> Float32s:
         """Log-probabilities of the ensemble's labels, from scores of the members'."""
         total = np.full((len(tables[0]), len(self.tasks[task])), LEAST, dtype=np.float32)
         for (ours, theirs), table in zip(self._shared[task], tables, strict=True):

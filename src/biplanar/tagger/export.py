@@ -16,10 +16,11 @@ import onnx
 from onnx import TensorProto
 from torch import Tensor, nn
 
+from biplanar.data.arrays import Float32s
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.network import ATTENTION, NEVER, BiaffineArcs, Relations, SharedDropout, Tagger
 from biplanar.tagger.onnx_graph import MICROSOFT, Graph, Shape, write_model
-from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Floats
+from biplanar.tagger.predict import DEPENDENT, GOVERNOR
 from biplanar.tagger.runtime import OnnxFiles
 
 LONGEST = 2**31 - 1
@@ -96,9 +97,9 @@ def _form_width(network: Tagger, graph: Graph) -> int:
     return first.input_size - (treebank.embedding_dim if treebank else 0) + (len(FRAME) if graph.int8 else 0)
 
 
-def _scale(embedding: nn.Embedding) -> Floats:
+def _scale(embedding: nn.Embedding) -> Float32s:
     """How far each feature of an embedding goes; divided by it, all lie between -1 and 1."""
-    largest: Floats = np.abs(_array(embedding.weight)).max(axis=0)
+    largest: Float32s = np.abs(_array(embedding.weight)).max(axis=0)
     return np.where(largest > 0, largest, 1).astype(np.float32)
 
 
@@ -181,7 +182,7 @@ def _encode(graph: Graph, network: Tagger) -> str:
     return hidden
 
 
-def _form_scale(network: Tagger) -> Floats:
+def _form_scale(network: Tagger) -> Float32s:
     """What the features of forms were divided by."""
     if network.form is not None:
         return np.ones(network.form.out_features, dtype=np.float32)
@@ -190,19 +191,19 @@ def _form_scale(network: Tagger) -> Floats:
     )
 
 
-def _treebank(network: Tagger) -> Floats | None:
+def _treebank(network: Tagger) -> Float32s | None:
     """The vector that every word has for being of the first treebank."""
     return None if network.treebank_embedding is None else _array(network.treebank_embedding.weight[0])
 
 
-def _weights(module: nn.LSTM, always: Floats | None) -> tuple[Floats, Floats, Floats]:
+def _weights(module: nn.LSTM, always: Float32s | None) -> tuple[Float32s, Float32s, Float32s]:
     """Weights for inputs (2, 4 hidden, features) and states (2, 4 hidden, hidden), and the bias (2, 4 hidden).
 
     `always` are the last features of the inputs, where they are the same for all words: they become part of the bias.
     """
     parameters = dict(module.named_parameters())
 
-    def both(kind: str) -> Floats:
+    def both(kind: str) -> Float32s:
         return np.stack([_gates(_array(parameters[f"{kind}_l0{direction}"])) for direction in ("", "_reverse")])
 
     inputs, bias = both("weight_ih"), both("bias_ih") + both("bias_hh")
@@ -212,7 +213,7 @@ def _weights(module: nn.LSTM, always: Floats | None) -> tuple[Floats, Floats, Fl
     return inputs, both("weight_hh"), bias
 
 
-def _gates(parameter: Floats) -> Floats:
+def _gates(parameter: Float32s) -> Float32s:
     """From PyTorch's order of gates (input, forget, cell, output) to ONNX's (input, output, forget, cell)."""
     inward, forget, cell, outward = np.split(parameter, 4)
     return np.concatenate([inward, outward, forget, cell])
@@ -221,7 +222,7 @@ def _gates(parameter: Floats) -> Floats:
 class _Lstm:
     """A bidirectional LSTM in floats, which may run at several places of the graph."""
 
-    def __init__(self, graph: Graph, module: nn.Module, name: str, *, always: Floats | None = None) -> None:
+    def __init__(self, graph: Graph, module: nn.Module, name: str, *, always: Float32s | None = None) -> None:
         assert isinstance(module, nn.LSTM)
         self.graph, self.hidden = graph, module.hidden_size
         inputs, recurrent, bias = _weights(module, always)
@@ -243,7 +244,7 @@ class _FramedLstm:
     """A bidirectional LSTM in bytes. In each direction, two more states are always 1 and -1."""
 
     def __init__(
-        self, graph: Graph, module: nn.Module, name: str, scale: Floats | None, *, always: Floats | None = None
+        self, graph: Graph, module: nn.Module, name: str, scale: Float32s | None, *, always: Float32s | None = None
     ) -> None:
         """What comes in has been divided by `scale` and framed; without a scale it is another LSTM's states."""
         assert isinstance(module, nn.LSTM)
@@ -277,7 +278,7 @@ class _FramedLstm:
         return self.graph.add("DynamicQuantizeLSTM", inputs, name, domain=MICROSOFT, **how)
 
 
-def _more_units(parameter: Floats, of_frame: Floats | None = None) -> Floats:
+def _more_units(parameter: Float32s, of_frame: Float32s | None = None) -> Float32s:
     """From (2, 4 hidden, features) to the same with a frame's units behind those of each gate."""
     directions, units, features = parameter.shape
     gates = parameter.reshape(directions, 4, units // 4, features)
@@ -287,7 +288,7 @@ def _more_units(parameter: Floats, of_frame: Floats | None = None) -> Floats:
     return np.concatenate([gates, more], axis=2).reshape(directions, -1, features).astype(np.float32)
 
 
-def _with_frames(weight: Floats) -> Floats:
+def _with_frames(weight: Float32s) -> Float32s:
     """From (..., 2 hidden) to the same with no weight for the frame of each direction."""
     sides = np.split(weight, 2, axis=-1)
     nothing = np.zeros((*weight.shape[:-1], len(FRAME)), dtype=np.float32)
@@ -304,7 +305,7 @@ def _apply_all(graph: Graph, layers: dict[str, nn.Linear], hidden: str, width: i
     return names
 
 
-def _on_states(graph: Graph, weight: Floats, bias: Floats, hidden: str, name: str) -> str:
+def _on_states(graph: Graph, weight: Float32s, bias: Float32s, hidden: str, name: str) -> str:
     """A layer on what the last LSTM gives."""
     return graph.linear(_with_frames(weight) if graph.int8 else weight, bias, hidden, name, bounded=True)
 
@@ -396,7 +397,7 @@ def _apply(graph: Graph, module: nn.Module, hidden: str, name: str) -> str:
     raise BiplanarError(f"{name}: a layer of type {type(module).__name__} cannot be exported")
 
 
-def _bias(layer: nn.Linear) -> Floats:
+def _bias(layer: nn.Linear) -> Float32s:
     return np.zeros(layer.out_features, dtype=np.float32) if layer.bias is None else _array(layer.bias)
 
 
@@ -418,6 +419,6 @@ def _relations(relations: Relations, graph: Graph) -> onnx.ModelProto:
     return graph.model(inputs, {"relations": ["words", relations.output.out_features]}, "dependents", "heads")
 
 
-def _array(tensor: Tensor) -> Floats:
-    array: Floats = tensor.detach().float().cpu().numpy()
+def _array(tensor: Tensor) -> Float32s:
+    array: Float32s = tensor.detach().float().cpu().numpy()
     return array

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from biplanar.forest import offsets_of
-from biplanar.tree import Int64s
+from biplanar.data.arrays import Int64s
+from biplanar.data.forest import offsets_of
 
 PAD, UNKNOWN = 0, 1
 RESERVED = 2

@@ -11,10 +11,10 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from biplanar.data.arrays import Float32s
+from biplanar.data.files import writing
 from biplanar.errors import BiplanarError
-from biplanar.tagger.predict import Floats
 from biplanar.tagger.runtime import FORMAT_KEY, FORMAT_VERSION, NETWORK_KEY
-from biplanar.text import writing
 
 # Old enough for ONNX Runtime 1.18, and every operator here has meant the same since.
 OPSET, IR_VERSION = 17, 8
@@ -62,25 +62,25 @@ class Graph:
         """Append whole numbers that are part of the graph rather than learned."""
         return self.constant(np.array(values, dtype=np.int64), name)
 
-    def halves(self, array: Floats, name: str) -> str:
+    def halves(self, array: Float32s, name: str) -> str:
         """Append a weight that takes half the room if the others are bytes."""
         if not self.int8:
             return self.constant(array, name)
         return self.add("Cast", [self.constant(array.astype(np.float16), f"{name}.half")], name, to=TensorProto.FLOAT)
 
-    def rows(self, table: Floats, places: str, name: str) -> str:
+    def rows(self, table: Float32s, places: str, name: str) -> str:
         """Some rows of an embedding, which takes half the room if the other weights are bytes."""
         if not self.int8:
             return self.add("Gather", [self.constant(table, f"{name}.weight"), places], name, axis=0)
         half = self.add("Gather", [self.constant(table.astype(np.float16), f"{name}.weight"), places], f"{name}.half")
         return self.add("Cast", [half], name, to=TensorProto.FLOAT)
 
-    def product(self, weight: Floats, hidden: str, name: str) -> str:
-        """Floats times a weight of shape (outputs, features)."""
+    def product(self, weight: Float32s, hidden: str, name: str) -> str:
+        """Float32s times a weight of shape (outputs, features)."""
         turned = self.add("Transpose", [self.floats(weight, f"{name}.weight")], f"{name}.turned", perm=[1, 0])
         return self.add("MatMul", [hidden, turned], f"{name}.product")
 
-    def linear(self, weight: Floats, bias: Floats, hidden: str, name: str, *, bounded: bool = False) -> str:
+    def linear(self, weight: Float32s, bias: Float32s, hidden: str, name: str, *, bounded: bool = False) -> str:
         """A layer whose weight is of shape (outputs, features); `bounded` says that -1 and 1 frame what comes in."""
         bias_name = self.constant(bias, f"{name}.bias")
         if self.int8 and bounded:
@@ -88,7 +88,7 @@ class Graph:
             return self.add("DynamicQuantizeMatMul", inputs, f"{name}.scores", domain=MICROSOFT)
         return self.add("Add", [self.product(weight, hidden, name), bias_name], f"{name}.scores")
 
-    def floats(self, weight: Floats, name: str) -> str:
+    def floats(self, weight: Float32s, name: str) -> str:
         """A weight to be computed with in floats."""
         if not self.int8:
             return self.constant(weight, name)
@@ -96,7 +96,7 @@ class Graph:
         floats = self.add("Cast", [self.constant(rounded, f"{name}.bytes")], f"{name}.floats", to=TensorProto.FLOAT)
         return self.add("Mul", [floats, self.constant(scale[..., None], f"{name}.scale")], name)
 
-    def bytes(self, weight: Floats, name: str) -> list[str]:
+    def bytes(self, weight: Float32s, name: str) -> list[str]:
         """A weight as bytes, turned to (..., features, outputs), with a scale and a zero point for each output."""
         rounded, scale = _round(weight, LARGEST_BYTE)
         return [
@@ -138,8 +138,8 @@ def write_model(model: onnx.ModelProto, path: Path) -> None:
         stream.buffer.write(model.SerializeToString(deterministic=True))
 
 
-def _round(weight: Floats, largest_byte: int) -> tuple[NDArray[np.int8], Floats]:
+def _round(weight: Float32s, largest_byte: int) -> tuple[NDArray[np.int8], Float32s]:
     """Weights of shape (..., outputs, features) as bytes, and a scale for each output."""
     largest = np.abs(weight).max(axis=-1)  # (..., outputs)
-    scale: Floats = (np.where(largest > 0, largest, 1) / largest_byte).astype(np.float32)
+    scale: Float32s = (np.where(largest > 0, largest, 1) / largest_byte).astype(np.float32)
     return np.rint(weight / scale[..., None]).astype(np.int8), scale

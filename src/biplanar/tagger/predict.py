@@ -14,6 +14,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from biplanar.data.arrays import Float32s, Int32s, Int64s
+from biplanar.data.forest import Column, offsets_of
 from biplanar.decoding import DECODERS, check_decoder, is_root_like
 from biplanar.decoding.arcs import head_scores
 from biplanar.decoding.repair import repair_cleanly
@@ -29,12 +31,9 @@ from biplanar.decoding.spanning import spanning_tree
 from biplanar.encodings import Encoding
 from biplanar.encodings.brackets import Brackets
 from biplanar.errors import LabelError
-from biplanar.forest import Column, offsets_of
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
-from biplanar.tree import Int32s, Int64s
 
-Floats = NDArray[np.float32]
-Scores = Mapping[str, Floats]
+Scores = Mapping[str, Float32s]
 Trees = list[NDArray[np.int32]]  # for each sentence, rows of heads
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -62,7 +61,7 @@ class Scorer(Protocol):
         They may still be on their way from a device when this returns; whoever looks at them waits for them.
         """
 
-    def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
+    def relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
         """Scores of relations, given each word's head: (words, relations).
 
         The first two are the tables `relation.dependent` and `relation.head`; governors number the rows of the second
@@ -70,11 +69,11 @@ class Scorer(Protocol):
         """
 
 
-class Relating(Mapping[str, Floats]):
+class Relating(Mapping[str, Float32s]):
     """Scores that stayed on a device, and relate words to their heads there."""
 
     @abstractmethod
-    def relate(self, governors: Int64s) -> Floats:
+    def relate(self, governors: Int64s) -> Float32s:
         """What the scorer's `relate` would say."""
 
 
@@ -84,7 +83,7 @@ class Parsed:
 
     heads: Int32s
     relations: Int32s  # numbers of the names that the vocabulary has for them
-    probabilities: Floats | None = None  # of each word's head, if they were asked for; NaN where no tree was found
+    probabilities: Float32s | None = None  # of each word's head, if they were asked for; NaN where no tree was found
     outcome: Outcome = field(default_factory=Outcome)  # how a search fared
 
     @classmethod
@@ -182,7 +181,7 @@ class TreeDecoder:
             found.heads[words] = self._repaired(labels, scores["deprel"][words], places, None)
         return found.heads
 
-    def _repaired(self, labels: list[Int32s], relations: Floats, offsets: Int64s, upos: Column | None) -> Int32s:
+    def _repaired(self, labels: list[Int32s], relations: Float32s, offsets: Int64s, upos: Column | None) -> Int32s:
         columns = [Column(ids, self.names[task]) for ids, task in zip(labels, self.encoding.tasks, strict=True)]
         asserted = self.encoding.decode(columns, offsets, upos)
         if self.decoder == "paper":
@@ -232,7 +231,7 @@ class TreeDecoder:
 
     def _probabilities(
         self, scores: Scores, drawn: Trees, heads: Int32s, offsets: Int64s, upos: Column | None
-    ) -> Floats:
+    ) -> Float32s:
         """How likely each word's head is, among all trees that the labels could make."""
         if not isinstance(self.encoding, Brackets):
             tables = self._head_tables(scores, offsets, upos)

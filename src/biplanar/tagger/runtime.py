@@ -10,12 +10,12 @@ from zipfile import BadZipFile
 import numpy as np
 import onnxruntime
 
+from biplanar.data.arrays import Float32s, Int64s
+from biplanar.data.files import writing
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.features import Batch, Spellings, Vocabulary
 from biplanar.tagger.form_cache import FormCache
-from biplanar.tagger.predict import DEPENDENT, Floats, Scores
-from biplanar.text import writing
-from biplanar.tree import Int64s
+from biplanar.tagger.predict import DEPENDENT, Scores
 
 # How the graph is put together; a file of another version is refused.
 FORMAT_KEY, FORMAT_VERSION = "biplanar_format", "2"
@@ -77,7 +77,7 @@ class OnnxTagger:
             raise FileError(f"{path}: expected a part of the same network as {self.files.words}, found another's")
         return session
 
-    def _read_known(self) -> Floats | None:
+    def _read_known(self) -> Float32s | None:
         path = self.files.known
         if not path.exists():
             return None
@@ -97,7 +97,7 @@ class OnnxTagger:
         with writing(self.files.known) as stream:
             np.savez(stream.buffer, vectors=rounded, network=network)
 
-    def _encode_forms(self, spellings: Spellings) -> Floats:
+    def _encode_forms(self, spellings: Spellings) -> Float32s:
         """Form vectors, a few forms of similar lengths at a time: ONNX's LSTM spends on all what the longest takes."""
         (width,) = (output.shape[-1] for output in self._spell.get_outputs())
         vectors = np.empty((len(spellings.ids), width), dtype=np.float32)
@@ -107,7 +107,7 @@ class OnnxTagger:
             vectors[some] = self._encode_some(spellings.some(some))
         return vectors
 
-    def _encode_some(self, spellings: Spellings) -> Floats:
+    def _encode_some(self, spellings: Spellings) -> Float32s:
         inputs = {"ids": spellings.ids, "chars": spellings.chars, "lengths": spellings.lengths}
         try:
             (vectors,) = self._spell.run(None, inputs)
@@ -116,12 +116,12 @@ class OnnxTagger:
             raise BiplanarError(f"{message} ({_first_line(error)})") from error
         return np.asarray(vectors, dtype=np.float32)
 
-    def represent(self, forms: Sequence[str]) -> Floats:
+    def represent(self, forms: Sequence[str]) -> Float32s:
         """Vectors of some forms: (forms, features)."""
-        vectors: Floats = self._forms.vectors(forms)
+        vectors: Float32s = self._forms.vectors(forms)
         return vectors
 
-    def score(self, forms: Floats, batch: Batch) -> Scores:
+    def score(self, forms: Float32s, batch: Batch) -> Scores:
         """Scores by task: (words of all sentences, labels)."""
         if not batch.words.size:  # ONNX Runtime would end the process
             return {task: np.zeros((0, size), dtype=np.float32) for task, size in self.labels.items()}
@@ -130,7 +130,7 @@ class OnnxTagger:
         inputs = {"forms": forms, "words": batch.words, "lengths": batch.lengths, "places": places}
         return dict(zip(self.labels, self._words.run(list(self.labels), inputs), strict=True))
 
-    def relate(self, dependents: Floats, heads: Floats, governors: Int64s) -> Floats:
+    def relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
         """Scores of relations, given each word's head: (words, relations)."""
         if self._relations is None:
             raise BiplanarError(f"{self.files.folder}: this network has no relations given the head")

@@ -13,12 +13,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from biplanar.conllu import FEATS, Sentence
+from biplanar.data.arrays import Int64s
+from biplanar.data.conllu import FEATS, Sentence
+from biplanar.data.forest import Column, Forest, offsets_of
 from biplanar.decoding.search import Beam
 from biplanar.encodings import Encoding, get_encoding
 from biplanar.encodings.brackets import DEPTH_TASK, Brackets
 from biplanar.errors import BiplanarError
-from biplanar.forest import Column, Forest, offsets_of
 from biplanar.tagger.config import Config, ConfigError
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.distill import RELATION, Lesson, teach
@@ -26,7 +27,6 @@ from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.features import Corpus, Spellings, Vocabulary, batches_by_words
 from biplanar.tagger.network import AuxiliaryHeads, Tagger, TensorBatch, TensorSpellings
 from biplanar.tagger.predict import TreeDecoder, parse_corpus
-from biplanar.tree import Int64s
 
 Vectors = Mapping[str, NDArray[np.float32]]
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from biplanar.data.files import display_name, read_chunks
 from biplanar.errors import FormatError
-from biplanar.text import display_name, read_chunks
 
 Vector = NDArray[np.float32]
 

@@ -1,0 +1,1 @@
+"""Whole corpora: chunks in, chunks out, and the engines that run them."""

@@ -1,0 +1,1 @@
+"""The values: trees, forests, CoNLL-U as objects and as bytes, files."""

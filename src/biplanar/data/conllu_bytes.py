@@ -1,0 +1,275 @@
+"""CoNLL-U as bytes: many sentences are taken apart and get their trees at once, without an object for each word.
+
+`Chunk.of` sees to whole sentences that are plainly laid out, as nearly all are. What is odd or wrong it leaves alone,
+to be read with care by `conllu`; where both can read, both come to the same bytes.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from biplanar.data.arrays import Bytes, Int32s, Int64s
+from biplanar.data.conllu import find_misfit
+from biplanar.data.forest import Column, offsets_of
+from biplanar.data.tree import find_fault
+from biplanar.errors import LabelError, TreeError
+
+_TAB, _LINE_END, _RETURN, _HASH, _HYPHEN, _DOT, _ZERO, _NINE = (ord(sign) for sign in "\t\n\r#-.09")
+
+_STEP = 1 << 14  # bytes that are looked through at a time, so that they are still close at hand when looked at again
+_SHORTEST = 2 * 10  # bytes of a word's line: one in each column, and a tab or line end behind it
+_LARGEST = 2**31 - 2  # bytes that 32 bits can number, with one more place behind them
+
+# The rows of `Chunk.places`, in pairs of start and end.
+_FORM, _UPOS, _ARC = 0, 2, 4
+
+_WORD, _NO_WORD, _WRONG = 1, 0, -1  # what a line's ID says of it
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Whole sentences as the bytes they were written in, and where in them stands what parsing reads and replaces."""
+
+    data: bytes
+    offsets: Int64s  # (sentences + 1,): the words of each sentence
+    places: Int32s  # (6, words): where FORM, UPOS and the arc (HEAD and DEPREL) start and end
+
+    @classmethod
+    def of(cls, data: bytes) -> Chunk | None:
+        """Some sentences; None if anything in them is unusual, from Windows line ends to bytes that are not UTF-8."""
+        if len(data) > _LARGEST or not _is_utf8(data):
+            return None
+        most_words = len(data) // _SHORTEST + 1
+        places = np.empty((6, most_words), dtype=np.int32)
+        offsets = np.zeros(most_words + 1, dtype=np.int64)
+        sentences = _find(_signs(data), places, offsets)
+        return cls(data, offsets[: sentences + 1], places[:, : offsets[sentences]]) if sentences > 0 else None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def forms(self) -> Column:
+        """The words as they are written; each distinct one is a name."""
+        return self._column(_FORM)
+
+    @cached_property
+    def upos(self) -> Column:
+        """The universal part-of-speech tags."""
+        return self._column(_UPOS)
+
+    def _column(self, row: int) -> Column:
+        signs, starts, ends = _signs(self.data), self.places[row], self.places[row + 1]
+        ids, firsts = _number(signs, starts, ends)
+        names = bytes(_lines(signs, starts[firsts], ends[firsts])).decode()  # no column has a line end in it
+        return Column(ids, tuple(names.split("\n")[:-1]))
+
+    def with_trees(self, heads: Int32s, deprels: Column) -> bytes:
+        """The same sentences with other heads and relations; all else stays as it is."""
+        words = self.places.shape[1]
+        if not words == len(heads) == len(deprels.ids):
+            raise TreeError(
+                f"expected trees of {words} words, found {len(heads)} heads and {len(deprels.ids)} relations"
+            )
+        if fault := find_fault(heads, self.offsets):
+            raise TreeError(fault.message, fault.sentence)
+        if (at := find_misfit(deprels.names)) is not None:
+            message = f"expected text without tabs and line ends as DEPREL, found {deprels.names[at]!r}"
+            raise LabelError(f"relation {at + 1}: {message}")
+        names, bounds = _joined((*deprels.names, "_"))  # "_" for those without a name
+        relations = np.where(deprels.ids < 0, len(deprels.names), deprels.ids)
+        arcs = self.places[_ARC], self.places[_ARC + 1]
+        return bytes(_write(_signs(self.data), *arcs, heads, relations, names, bounds))
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Whether the data is text, looked at in pieces, since the text of all of it would be written to memory."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(data), _STEP):
+            decoder.decode(data[start : start + _STEP], final=start + _STEP >= len(data))
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _signs(data: bytes) -> Bytes:
+    return np.frombuffer(data, dtype=np.uint8)
+
+
+def _joined(names: Sequence[str]) -> tuple[Bytes, Int64s]:
+    """Names end to end, and where each starts and the last one ends."""
+    encoded = [name.encode() for name in names]
+    return _signs(b"".join(encoded)), offsets_of(map(len, encoded))
+
+
+@njit(cache=True, nogil=True)
+def _find(data: Bytes, places: Int32s, offsets: Int64s) -> Any:
+    """Note where everything stands, and how many sentences there are; -1 if the data is not plainly laid out."""
+    words = sentences = lines = columns = start = 0
+    before = -1  # where the last tab or line end was
+    tabs = np.empty(9, dtype=np.int32)
+    marks = np.empty(_STEP + 1, dtype=np.int32)
+    for base in range(0, len(data), _STEP):
+        for mark in marks[: _find_marks(data, base, marks)]:
+            is_end, is_comment = mark == len(data) or data[mark] == _LINE_END, data[start] == _HASH
+            if not is_end:
+                if data[mark] == _RETURN:
+                    return -1
+                if is_comment or data[mark] != _TAB:
+                    continue
+                if mark == before + 1 or columns == 9:
+                    return -1
+                tabs[columns] = before = mark
+                columns += 1
+                continue
+            if mark > start:
+                lines += 1
+                if not is_comment:
+                    if columns < 9 or mark == before + 1:
+                        return -1
+                    kind = _kind(data, start, tabs[0], words - offsets[sentences] + 1)
+                    if kind == _WRONG:
+                        return -1
+                    if kind == _WORD:
+                        places[0, words], places[1, words] = tabs[0] + 1, tabs[1]
+                        places[2, words], places[3, words] = tabs[2] + 1, tabs[3]
+                        places[4, words], places[5, words] = tabs[5] + 1, tabs[7]
+                        words += 1
+            if lines and (mark == start or mark >= len(data) - 1):  # a blank line, or there are no more lines
+                if words == offsets[sentences]:  # only comments
+                    return -1
+                sentences += 1
+                offsets[sentences] = words
+                lines = 0
+            columns, start, before = 0, mark + 1, mark
+    return sentences
+
+
+@njit(cache=True, nogil=True)
+def _find_marks(data: Bytes, base: int, marks: Int32s) -> Any:
+    """Where tabs, line ends and such are in the next stretch of bytes; the end of the data counts as a line end.
+
+    Without a branch, as half the time one would be guessed wrong.
+    """
+    found, end = 0, min(base + _STEP, len(data))
+    for at in range(base, end):
+        marks[found] = at
+        found += data[at] <= _RETURN
+    if end == len(data) and data[end - 1] != _LINE_END:
+        marks[found] = end
+        found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _kind(data: Bytes, start: int, end: int, expected: int) -> Any:
+    """Whether an ID is the expected word's; those of multiword tokens (`1-2`) and empty nodes (`1.1`) are no word's."""
+    number, marks = 0, 0
+    for at in range(start, end):
+        sign = data[at]
+        if _ZERO <= sign <= _NINE:
+            if number <= expected:  # else it has too many digits already
+                number = number * 10 + (sign - _ZERO)
+        elif sign in (_HYPHEN, _DOT) and start < at < end - 1:
+            marks += 1
+        else:
+            return _WRONG
+    if marks:
+        return _NO_WORD if marks == 1 else _WRONG
+    return _WORD if number == expected and data[start] != _ZERO else _WRONG
+
+
+@njit(cache=True, nogil=True)
+def _number(data: Bytes, starts: Int64s, ends: Int64s) -> Any:
+    """A number for each of some stretches of bytes, the same for equal ones; and where each number came first."""
+    words, room = len(starts), 16
+    while room < 2 * words:
+        room *= 2
+    slots = np.full(room, -1, dtype=np.int32)
+    ids, firsts, found = np.empty(words, dtype=np.int32), np.empty(words, dtype=np.int64), 0
+    for word in range(words):
+        start, length = starts[word], ends[word] - starts[word]
+        mixed = np.int64(length)
+        for at in range(start, start + length):
+            mixed = (mixed ^ np.int64(data[at])) * np.int64(1099511628211)  # wraps around
+        slot = (mixed ^ (mixed >> 32)) & (room - 1)
+        while slots[slot] >= 0:
+            first = firsts[slots[slot]]
+            if ends[first] - starts[first] == length:
+                same = 0
+                while same < length and data[starts[first] + same] == data[start + same]:
+                    same += 1
+                if same == length:
+                    break
+            slot = (slot + 1) & (room - 1)
+        if slots[slot] < 0:
+            slots[slot], firsts[found] = found, word
+            found += 1
+        ids[word] = slots[slot]
+    return ids, firsts[:found].copy()
+
+
+@njit(cache=True, nogil=True)
+def _lines(data: Bytes, starts: Int32s, ends: Int32s) -> Any:
+    """Stretches of bytes, a line each."""
+    result, written = np.empty((ends - starts).sum() + len(starts), dtype=np.uint8), 0
+    for start, end in zip(starts, ends):  # noqa: B905 (compiled code knows no `strict`)
+        written = _copy(data, start, end, result, written)
+        result[written] = _LINE_END
+        written += 1
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _write(
+    data: Bytes, starts: Int32s, ends: Int32s, heads: Int32s, relations: Int32s, names: Bytes, bounds: Int64s
+) -> Any:
+    """The data with other arcs from the starts to the ends."""
+    size, words = len(data), len(heads)
+    for word in range(words):
+        name = bounds[relations[word] + 1] - bounds[relations[word]]
+        size += _digits(heads[word]) + 1 + name - (ends[word] - starts[word])
+    result = np.empty(size, dtype=np.uint8)
+    read = written = 0
+    for word in range(words):
+        written = _copy(data, read, starts[word], result, written)
+        read = ends[word]
+        head, digits = heads[word], _digits(heads[word])
+        for place in range(digits - 1, -1, -1):
+            result[written + place] = _ZERO + head % 10
+            head //= 10
+        result[written + digits] = _TAB
+        relation = relations[word]
+        written = _copy(names, bounds[relation], bounds[relation + 1], result, written + digits + 1)
+    _copy(data, read, len(data), result, written)
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _copy(source: Bytes, start: int, end: int, target: Bytes, at: int) -> Any:
+    """Copy a stretch of bytes; the place behind it in the target.
+
+    Places that cannot be negative need not be looked at for that, which makes this five times as fast.
+    """
+    read, write = np.uint64(start), np.uint64(at)
+    for offset in range(np.uint64(end - start)):
+        target[write + offset] = source[read + offset]
+    return at + end - start
+
+
+@njit(cache=True, nogil=True)
+def _digits(number: int) -> Any:
+    """How many digits a number is written with."""
+    digits = 1
+    while number >= 10:
+        number //= 10
+        digits += 1
+    return digits

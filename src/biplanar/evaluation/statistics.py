@@ -1,0 +1,204 @@
+"""The deterministic tables of the paper, for any treebank: non-projectivity, coverage, label sets, unseen labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from biplanar.data.conllu import read_conllu
+from biplanar.data.files import OPENERS
+from biplanar.data.forest import Column, Forest
+from biplanar.decoding import decode_forest
+from biplanar.encodings import ENCODINGS, Encoding
+from biplanar.encodings.brackets import Brackets
+from biplanar.errors import FileError
+from biplanar.planes.crossings import nonprojective
+
+Cell = TypeVar("Cell")
+
+SPLITS = ("train", "dev", "test")
+
+# The encodings of the paper's tables, in the order of their columns.
+COVERAGE_TABLE = ("1p-brackets", "2p-greedy", "2p-prop")
+LABEL_TABLES = ("rel-pos", *COVERAGE_TABLE)
+
+# Beginning and end of the sentence are labels too in the paper's counts.
+BOUNDARY_LABELS = 2
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of some trees an encoding gives back; counts of words and sentences, to be divided last."""
+
+    words: int
+    sentences: int
+    arcs_before_repair: int
+    heads_after_repair: int
+    whole_sentences: int
+    bracketed_arcs: int
+    plane2_arcs: int
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """The trees of a treebank by split; a split may be missing."""
+
+    name: str
+    splits: Mapping[str, Forest]
+
+    @cached_property
+    def _nonprojective(self) -> dict[str, tuple[int, int]]:
+        """Non-projective sentences and arcs of each split."""
+        counts = {}
+        for split, forest in self.splits.items():
+            arcs = nonprojective(forest)
+            sentences = np.logical_or.reduceat(arcs, forest.offsets[:-1])
+            counts[split] = int(sentences.sum()), int(arcs.sum())
+        return counts
+
+    def _known_labels(self, encoding: str) -> list[set[str]] | None:
+        """The distinct labels of train and dev, task by task."""
+        if not {"train", "dev"} <= set(self.splits):
+            return None
+        train, dev = (_columns(self.splits[split], ENCODINGS[encoding]) for split in ("train", "dev"))
+        return [set(a.names) | set(b.names) for a, b in zip(train, dev, strict=True)]
+
+
+def read_treebank(folder: str | Path) -> Treebank:
+    """The `*-train`, `*-dev` and `*-test` CoNLL-U files of a folder, compressed or not."""
+    path = Path(folder)
+    if not path.is_dir():
+        raise FileError(
+            f"{path}: expected a folder with CoNLL-U files, found {'a file' if path.exists() else 'nothing'}"
+        )
+    found = {split: _split_file(path, split) for split in SPLITS}
+    files = {split: file for split, file in found.items() if file}
+    if not files:
+        raise FileError(f"{path}: expected files named *-train.conllu, *-dev.conllu or *-test.conllu, found none")
+    return Treebank(path.name, {split: _read_forest(file) for split, file in files.items()})
+
+
+def _read_forest(file: Path) -> Forest:
+    sentences = list(read_conllu(file))
+    forest = Forest.from_sentences(sentences)
+    roots = forest.roots()
+    if (roots != 1).any():  # brackets cannot say them; here it is still known where they stand
+        sentence = int(np.argmax(roots != 1))
+        raise sentences[sentence].error_at(1, f"expected a tree with one root, found one with {roots[sentence]}")
+    return forest
+
+
+def _split_file(folder: Path, split: str) -> Path | None:
+    endings = ("", *OPENERS)
+    files = [file for ending in endings for file in sorted(folder.glob(f"*{split}.conllu{ending}"))]
+    if len(files) > 1:
+        raise FileError(f"{folder}: expected one {split} file, found {', '.join(file.name for file in files)}")
+    return files[0] if files else None
+
+
+def treebank_statistics(treebank: Treebank) -> dict[str, Any]:
+    """All tables as JSON-like values, shaped as a treebank's row in the paper's tables; None where data is missing."""
+    covered = {
+        name: coverage(treebank.splits["train"], ENCODINGS[name]) for name in ENCODINGS if "train" in treebank.splits
+    }
+    return {
+        "nonprojectivity": nonprojectivity(treebank),
+        "coverage": [percent(covered[e].heads_after_repair, covered[e].words) for e in COVERAGE_TABLE]
+        if covered
+        else None,
+        "coverage_before_repair": [_before_repair(covered[e]) for e in COVERAGE_TABLE] if covered else None,
+        "label_sizes": {name: label_sizes(treebank, name) for name in LABEL_TABLES},
+        "split_sizes": split_sizes(treebank),
+        "unseen_labels": {name: unseen_labels(treebank, name) for name in LABEL_TABLES},
+        "encodings": {name: _summary(one) for name, one in covered.items()} or None,
+    }
+
+
+def percent(part: int, whole: int) -> float:
+    """A share in percent, to two decimals as the paper prints it."""
+    return round(100 * part / whole, 2) if whole else 0.0
+
+
+def nonprojectivity(treebank: Treebank) -> list[float] | None:
+    """Table 1: the share of non-projective sentences and arcs in the whole treebank."""
+    if set(treebank.splits) != set(SPLITS):
+        return None
+    sentences, arcs = map(sum, zip(*treebank._nonprojective.values(), strict=True))
+    forests = treebank.splits.values()
+    return [percent(sentences, sum(map(len, forests))), percent(arcs, sum(len(forest.heads) for forest in forests))]
+
+
+def split_sizes(treebank: Treebank) -> list[float | None]:
+    """Appendix A: the sentences of each split, and the share of them that is non-projective."""
+    cells: list[float | None] = []
+    for split in SPLITS:
+        forest = treebank.splits.get(split)
+        cells += [len(forest), percent(treebank._nonprojective[split][0], len(forest))] if forest else [None, None]
+    return cells
+
+
+def coverage(forest: Forest, encoding: Encoding) -> Coverage:
+    """Table 2: encode and decode gold trees. Before repair, a root is right if the labels give it no head."""
+    *columns, deprels = _columns(forest, encoding)
+    asserted = encoding.decode(columns, forest.offsets, forest.upos)
+    right = np.where(forest.heads == 0, asserted <= 0, asserted == forest.heads)
+    repaired = decode_forest(columns, deprels, forest.offsets, encoding, decoder="paper", upos=forest.upos)
+    planes = encoding.planes(forest) if isinstance(encoding, Brackets) else np.zeros(0)
+    return Coverage(
+        words=len(forest.heads),
+        sentences=len(forest),
+        arcs_before_repair=int((right & (forest.heads > 0)).sum()),
+        heads_after_repair=int((repaired.heads == forest.heads).sum()),
+        whole_sentences=int(np.logical_and.reduceat(right, forest.offsets[:-1]).sum()),
+        bracketed_arcs=int((planes > 0).sum()),
+        plane2_arcs=int((planes == 2).sum()),
+    )
+
+
+def _before_repair(covered: Coverage) -> float:
+    """Of all words; the roots, which need no brackets, are counted as covered."""
+    return percent(covered.arcs_before_repair + covered.sentences, covered.words)
+
+
+def _summary(covered: Coverage) -> dict[str, float | None]:
+    return {
+        "coverage": percent(covered.heads_after_repair, covered.words),
+        "coverage_before_repair": _before_repair(covered),
+        "whole_sentences": percent(covered.whole_sentences, covered.sentences),
+        "plane2_arcs": percent(covered.plane2_arcs, covered.bracketed_arcs) if covered.bracketed_arcs else None,
+    }
+
+
+def label_sizes(treebank: Treebank, encoding: str) -> list[int | None] | None:
+    """Table 3: how many labels each task has in train and dev."""
+    known = treebank._known_labels(encoding)
+    return _cells([len(labels) + BOUNDARY_LABELS for labels in known]) if known else None
+
+
+def unseen_labels(treebank: Treebank, encoding: str) -> list[list[float] | None] | None:
+    """Appendix B: labels of test that train and dev lack: how many, of how many, and their share of all occurrences."""
+    known = treebank._known_labels(encoding)
+    if known is None or "test" not in treebank.splits:
+        return None
+    columns = _columns(treebank.splits["test"], ENCODINGS[encoding])
+    return _cells([_unseen(column, labels) for column, labels in zip(columns, known, strict=True)])
+
+
+def _unseen(column: Column, known: set[str]) -> list[float]:
+    unseen = np.array([name not in known for name in column.names])
+    return [int(unseen.sum()), len(column.names), percent(int(unseen[column.ids].sum()), len(column.ids))]
+
+
+def _columns(forest: Forest, encoding: Encoding) -> tuple[Column, ...]:
+    return (*encoding.encode(forest), forest.deprels)
+
+
+def _cells(cells: list[Cell]) -> list[Cell | None]:
+    """One cell a task of the paper's tables; encodings without a second plane have none there."""
+    *planes, deprel = cells
+    return [planes[0], planes[1] if len(planes) > 1 else None, deprel]

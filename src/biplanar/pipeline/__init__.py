@@ -1,0 +1,1 @@
+"""Where the stages meet: the parser, its options, the model folder, training."""

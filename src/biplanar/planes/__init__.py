@@ -1,0 +1,1 @@
+"""Which arcs cross, and which plane each arc gets."""

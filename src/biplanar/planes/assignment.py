@@ -1,0 +1,197 @@
+"""Plane assignment: to which of two planes each arc goes, by the strategies of the paper and the project's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from biplanar.data.arrays import Int32s, Int64s
+from biplanar.data.forest import Forest
+from biplanar.data.tree import Tree
+from biplanar.errors import UnknownNameError
+from biplanar.planes.crossings import components
+
+Planes = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """How planes are given out. Arcs are visited by right end, the shortest first.
+
+    `propagate`: Algorithm 2 (restrictions spread over the crossings graph) instead of Algorithm 1 (greedy).
+    `switch_averse`: where both planes are free, the plane used last instead of the first.
+    `rescue`: greedy inside the parts of the crossings graph that do not fit in two planes.
+    `by_direction`, `closers_first`: what counts as crossing, see `crossings.components`.
+    """
+
+    propagate: bool = False
+    switch_averse: bool = False
+    rescue: bool = False
+    by_direction: bool = False
+    closers_first: bool = False
+
+
+STRATEGIES = {
+    "2p-greedy": Strategy(),
+    "2p-greedy-switch": Strategy(switch_averse=True),
+    "2p-prop": Strategy(propagate=True),
+    "2p-prop-switch": Strategy(propagate=True, switch_averse=True),
+    "2p-full": Strategy(propagate=True, rescue=True, by_direction=True, closers_first=True),
+}
+
+
+def planes_of(tree: Tree, strategy: str) -> tuple[int, ...]:
+    """The plane (1 or 2) of every word's arc; 0 for the root's arc and for arcs that fit in neither plane."""
+    if strategy not in STRATEGIES:
+        raise UnknownNameError("strategy", strategy, STRATEGIES)
+    return tuple(assign_planes(Forest.from_trees([tree]), STRATEGIES[strategy]).tolist())
+
+
+def assign_planes(forest: Forest, strategy: Strategy) -> Planes:
+    """The plane of every arc of a forest, 0 for none."""
+    heads, offsets = forest.heads, forest.offsets
+    order = _visiting_order(heads, offsets)
+    if not strategy.propagate:
+        return np.asarray(_greedy(heads, offsets, order, strategy.switch_averse))
+    parts = components(forest, by_direction=strategy.by_direction, closers_first=strategy.closers_first)
+    planes = _propagate(offsets, order, parts.part, parts.side, parts.odd, strategy.switch_averse)
+    if strategy.rescue and parts.odd.any():
+        _rescue(heads, offsets, order, parts.odd, planes)
+    return np.asarray(planes)
+
+
+@njit(cache=True)
+def _visiting_order(heads: Int32s, offsets: Int64s) -> Int32s:
+    """The arcs of each sentence by right end, the shortest first: as a stack closes them. -1 behind the last one."""
+    order = np.full(len(heads), -1, dtype=np.int32)
+    nearest = np.full(len(heads), -1, dtype=np.int32)  # the nearest left dependent of a word
+    farther = np.empty(len(heads), dtype=np.int32)  # the next one behind a left dependent
+    for s in range(len(offsets) - 1):
+        base, count = offsets[s] - 1, offsets[s]
+        for arc in range(offsets[s], offsets[s + 1]):
+            head = base + heads[arc]
+            if head > arc:
+                farther[arc] = nearest[head]
+                nearest[head] = arc
+        for word in range(offsets[s], offsets[s + 1]):
+            head = base + heads[word]
+            pending = base < head < word  # the arc from its own head ends here too
+            arc = nearest[word]
+            while arc >= 0 or pending:
+                if pending and head > arc:
+                    order[count] = word
+                    pending = False
+                else:
+                    order[count] = arc
+                    arc = farther[arc]
+                count += 1
+    return order
+
+
+@njit(cache=True)
+def _next_free(free: Int32s, at: int) -> int:
+    """The first word from `at` on that lies inside no arc of this plane; shortens the way for the next time."""
+    while free[at] != at:
+        free[at] = free[free[at]]
+        at = free[at]
+    return at
+
+
+@njit(cache=True)
+def _cover(free: Int32s, left: int, right: int) -> None:
+    """Mark the words strictly between two words as lying inside an arc; `free` leads on from those."""
+    at = _next_free(free, left + 1)
+    while at < right:
+        free[at] = at + 1
+        at = _next_free(free, at + 1)
+
+
+@njit(cache=True)
+def _all_free(words: int, rows: int) -> NDArray[np.int32]:
+    """For each row, every word leads to itself: none lies inside an arc yet."""
+    free = np.empty((rows, words + 1), dtype=np.int32)
+    for row in range(rows):
+        for word in range(words + 1):
+            free[row, word] = word
+    return free
+
+
+@njit(cache=True)
+def _greedy(heads: Int32s, offsets: Int64s, order: Int32s, switch_averse: bool) -> Planes:
+    """Algorithm 1. An arc crosses an earlier one of a plane just if its left end lies strictly inside one."""
+    planes = np.zeros(len(heads), dtype=np.int8)
+    free = _all_free(len(heads), 3)  # by plane
+    for s in range(len(offsets) - 1):
+        preferred = 1
+        for step in range(offsets[s], offsets[s + 1]):
+            arc = order[step]
+            if arc < 0:
+                break
+            head = offsets[s] - 1 + heads[arc]
+            left, right, plane = min(head, arc), max(head, arc), preferred
+            if free[plane, left] != left:
+                plane = 3 - plane
+                if free[plane, left] != left:
+                    continue
+            _cover(free[plane], left, right)
+            planes[arc] = plane
+            if switch_averse:
+                preferred = plane
+    return planes
+
+
+@njit(cache=True)
+def _propagate(
+    offsets: Int64s, order: Int32s, part: Int32s, side: NDArray[np.uint8], odd: NDArray[np.bool_], switch_averse: bool
+) -> Planes:
+    """Algorithm 2. The first arc of each part of the crossings graph chooses, and so settles all others of its part:
+
+    they go to the plane of their side, or, in a part with an odd cycle, where every other arc ends up forbidden from
+    both planes, to none.
+    """
+    planes = np.zeros(len(order), dtype=np.int8)
+    plane_of_side = np.zeros((len(order), 2), dtype=np.int8)  # by part
+    for s in range(len(offsets) - 1):
+        preferred = 1
+        for step in range(offsets[s], offsets[s + 1]):
+            arc = order[step]
+            if arc < 0:
+                break
+            chosen = plane_of_side[part[arc]]
+            if chosen[0] == 0:
+                chosen[side[arc]] = preferred
+                chosen[1 - side[arc]] = 3 - preferred
+            elif odd[arc]:
+                continue
+            planes[arc] = chosen[side[arc]]
+            if switch_averse:
+                preferred = planes[arc]
+    return planes
+
+
+@njit(cache=True)
+def _rescue(heads: Int32s, offsets: Int64s, order: Int32s, odd: NDArray[np.bool_], planes: Planes) -> None:
+    """Greedy over the arcs of the parts that do not fit in two planes.
+
+    Here arcs of one direction cross only each other, and an arc that ends at a word leaves alone those that begin at
+    the word before.
+    """
+    free = _all_free(len(heads), 6)  # by direction and plane
+    for s in range(len(offsets) - 1):
+        for step in range(offsets[s], offsets[s + 1]):
+            arc = order[step]
+            if arc < 0:
+                break
+            if odd[arc]:
+                head = offsets[s] - 1 + heads[arc]
+                left, right = min(head, arc), max(head, arc)
+                planes[arc] = 0
+                for plane in (1, 2):
+                    row = free[plane + (3 if head < arc else 0)]
+                    if row[left] == left:
+                        _cover(row, left, right - 1)
+                        planes[arc] = plane
+                        break

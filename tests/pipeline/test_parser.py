@@ -1,0 +1,151 @@
+"""Parsing with the English model that ships inside."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+
+import pytest
+
+import biplanar
+from biplanar.data.conllu import DEPREL, HEAD, parse_conllu
+from biplanar.errors import FileError, UnknownNameError
+from biplanar.pipeline.parser import raw_text
+
+TEXT = "A hearing is scheduled on the issue today. Nobody came."
+
+# Multiword tokens, an empty node, comments and MISC are kept; only the tree is new.
+RICH = """\
+# sent_id = rich-1
+# text = She can't sing.
+1\tShe\tshe\tPRON\t_\t_\t_\t_\t_\t_
+2-3\tcan't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tca\tcan\tAUX\t_\t_\t_\t_\t_\t_
+3\tn't\tnot\tPART\t_\t_\t_\t_\t_\t_
+4\tsing\tsing\tVERB\t_\t_\t_\t_\t_\tSpaceAfter=No
+4.1\tsongs\tsong\tNOUN\t_\t_\t_\t_\t4:obj\t_
+5\t.\t.\tPUNCT\t_\t_\t_\t_\t_\tNote=end
+"""
+
+
+@pytest.fixture(scope="module")
+def parser():
+    return biplanar.load()
+
+
+class TestInputs:
+    def test_raw_text(self, parser):
+        document = parser(TEXT)
+        assert [sentence.forms[-1] for sentence in document] == [".", "."]
+        assert document[0].words[3].deprel == "root"
+        assert document[0].words[3].head == 0
+        assert document[0].words[0].head == 2
+        assert len(document[:1]) == 1
+
+    def test_a_document_draws_itself(self, parser):
+        drawn = parser(TEXT)._repr_html_()
+        assert drawn.count("<svg") == 2
+        assert "obl:tmod" in drawn
+
+    def test_one_sentence_a_string(self, parser):
+        document = parser(["Nobody came. Really.", "Yes."])
+        assert [len(sentence) for sentence in document] == [5, 2]
+
+    def test_words(self, parser):
+        document = parser([["Nobody", "came", "."], ["Yes"]])
+        assert [sentence.forms for sentence in document] == [["Nobody", "came", "."], ["Yes"]]
+        assert document[0].tree.heads == (2, 0, 2)
+
+    def test_conllu_keeps_all_else(self, parser):
+        (before,), (after,) = (sentences := parse_conllu(RICH)), list(parser.pipe(sentences))
+        assert after.tree.heads == (4, 4, 4, 0, 4)
+        blanked = [row.split("\t") for row in after.raw.split("\n")]
+        for row in blanked:
+            if len(row) == 10 and row[0].isdigit():
+                row[HEAD] = row[DEPREL] = "_"
+        assert "\n".join("\t".join(row) for row in blanked) == before.raw
+
+    def test_nothing(self, parser):
+        assert len(parser("")) == 0
+        assert len(parser(" \n\n ")) == 0
+        assert len(parser([])) == 0
+        assert list(parser.pipe([])) == []
+
+    def test_odd_text_survives(self, parser):
+        words = [["🦄", "👩‍👩‍👧", "שלום", "العربية", "x" * 5000, "\u200b", "a b"]]
+        assert parser(words)[0].forms == words[0]
+        assert "🦄" in parser("I saw a 🦄 today. שלום עולם!").to_conllu()
+
+
+class TestBehaviour:
+    def test_trees_are_valid_and_the_root_alone_is_called_root(self, parser):
+        for sentence in parser(TEXT * 5):
+            tree = sentence.tree
+            assert len(tree.roots) == 1
+            assert [word for word, deprel in enumerate(tree.deprels, 1) if deprel == "root"] == list(tree.roots)
+
+    def test_results_do_not_depend_on_the_batches_and_keep_their_order(self, parser):
+        text = "The old man who lives near the river saw a very large dog yesterday , did n't he ?"
+        words = [text.split(" ")[: 1 + (7 * number) % 19] for number in range(60)]
+        sentences = [biplanar.Sentence.from_words(row) for row in words]
+        together = [sentence.raw for sentence in parser.pipe(sentences)]
+        small = [sentence.raw for sentence in parser.pipe(sentences, batch_words=30)]
+        alone = [parser([row])[0].raw for row in words]
+        assert together == small == alone
+        assert [parse_conllu(raw)[0].forms for raw in together] == words
+
+    def test_it_streams(self, parser, monkeypatch):
+        monkeypatch.setattr("biplanar.pipeline.parser.WINDOW_WORDS", 10)
+        taken = []
+
+        def source():
+            for number in range(1000):
+                taken.append(number)
+                yield biplanar.Sentence.from_words(["Nobody", "came", "."])
+
+        stream = parser.pipe(source(), batch_words=1)
+        for _ in range(8):
+            next(stream)
+        assert len(taken) <= 12
+
+    @pytest.mark.parametrize("decoder", ["greedy", "paper"])
+    def test_decoders(self, parser, decoder):
+        assert parser("Nobody came.", decoder=decoder)[0].tree.heads == (2, 0, 2)
+
+    def test_an_unknown_decoder(self, parser):
+        with pytest.raises(UnknownNameError, match="did you mean 'greedy'"):
+            parser("Nobody came.", decoder="gredy")
+
+    def test_a_very_long_sentence(self, parser):
+        words = ["the", "dog", "that", "saw", "the", "cat", "that", "chased", "a", "mouse", "and"] * 455
+        assert len(parser([words])[0]) == 5005
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        assert peak < 6  # gigabytes, and the whole test process is in it
+
+    def test_raw_text_of_a_treebank(self):
+        sentences = parse_conllu(RICH + "\n# newpar\n# text = Next one.\n" + RICH.split("\n", 2)[2])
+        assert raw_text(sentences) == "She can't sing.\n\nNext one.\n"
+
+
+def test_a_model_without_a_tokenizer_says_so(parser, tmp_path):
+    for path in parser.folder.path.iterdir():
+        if path.name != "tokenizer.udpipe":
+            (tmp_path / path.name).symlink_to(path)
+    bare = biplanar.load(tmp_path)
+    assert len(bare([["Yes", "."]])) == 1
+    with pytest.raises(FileError, match="has no tokenizer"):
+        bare("Yes.")
+
+
+def test_the_embedded_model_is_small_and_says_what_it_is(parser):
+    assert sum(path.stat().st_size for path in parser.folder.path.iterdir()) < 15e6
+    card = parser.folder.card.read_text(encoding="utf-8")
+    assert "UD_English-EWT 2.4" in card
+    assert "CC BY-SA 4.0" in card
+
+
+def test_it_parses_without_torch():
+    program = "import sys, biplanar; print(len(biplanar.load()('Nobody came.'))); assert 'torch' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"

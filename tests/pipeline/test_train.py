@@ -1,0 +1,482 @@
+"""Training from start to end on hand-written sentences, and what happens when something comes in between."""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
+from types import SimpleNamespace
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import biplanar
+from biplanar.data.files import writing
+from biplanar.errors import BiplanarError, FileError, FormatError, UnknownNameError
+from biplanar.pipeline.model_folder import ModelFolder
+from biplanar.pipeline.parser import RUNTIMES
+from biplanar.pipeline.train import Data, export_model, read_log, train_model
+from biplanar.tagger import checkpoint
+from biplanar.tagger.config import CONFIGS, Config, ConfigError, read_config
+from tests.conftest import ROOT
+
+TINY_TREEBANK = str(ROOT / "examples" / "tiny.conllu")
+DATA = Data([TINY_TREEBANK], TINY_TREEBANK, TINY_TREEBANK, licence="CC0")
+
+SMALL = {
+    "network": {"word_dim": 16, "char_dim": 8, "char_hidden": 16, "hidden": 48, "layers": 1, "output_hidden": 0},
+    "vocabulary": {"min_form_count": 1, "min_char_count": 1},
+    "auxiliary": {"arc_dim": 16, "relation_dim": 8},
+}
+
+
+def small(**training: object) -> Config:
+    settings = {"batch_words": 60, "learning_rate": 0.01, "segmenter_epochs": 0, **training}
+    config = Config.from_dict({**SMALL, "training": settings})
+    return Config.from_dict({"network": {"dropout": 0.0, "word_dropout": 0.0}}, config)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A model trained until it knows the tiny treebank by heart, with a tokenizer."""
+    folder = ModelFolder(tmp_path_factory.mktemp("models") / "tiny")
+    for _ in train_model(DATA, small(epochs=100, evaluations=8, segmenter_epochs=1), folder, device="cpu"):
+        pass
+    return folder
+
+
+def weights(folder: ModelFolder) -> dict[str, torch.Tensor]:
+    return load_file(folder.weights)
+
+
+class TestWholeTraining:
+    def test_it_learns_the_treebank_by_heart(self, folder):
+        assert read_log(folder)[-1]["las"] == 100.0
+        gold = list(biplanar.read_conllu(TINY_TREEBANK))
+        parsed = list(biplanar.load(folder.path).pipe(gold))
+        assert [sentence.raw for sentence in parsed] == [sentence.raw for sentence in gold]
+
+    def test_the_folder_is_complete(self, folder):
+        names = {path.name for path in folder.path.iterdir()}
+        wanted = {"config.toml", "vocab.json", "model.safetensors", "onnx", "int8", "tokenizer.udpipe", "README.md"}
+        assert names == wanted | {"log.jsonl", "curves.png"}
+        for part, more in ((folder.onnx, set()), (folder.int8, {"known.npz"})):
+            assert {path.name for path in part.iterdir()} == {"forms.onnx", "words.onnx", "relations.onnx"} | more
+
+    def test_files_are_readable_as_usual(self, folder):
+        assert all(path.stat().st_mode & 0o444 == 0o444 for path in folder.path.rglob("*"))
+
+    def test_the_card_says_what_it_is(self, folder):
+        card = folder.card.read_text()
+        assert "tiny.conllu" in card
+        assert "CC0" in card
+        assert "| test, gold words | 100.00 | 100.00 |" in card
+        assert "| dev, raw text |" in card
+
+    def test_pytorch_and_onnx_give_the_same_labels(self, folder):
+        words = [["The", "unheard-of", "cat", "sleeps", "🐈"], ["x"], ["Sleeps", "she", "?"] * 30]
+        in_onnx, in_torch = (biplanar.load(folder.path, runtime=runtime)(words) for runtime in ("onnx", "torch"))
+        assert in_onnx.to_conllu() == in_torch.to_conllu()
+
+    def test_bytes_know_the_treebank_by_heart_too(self, folder):
+        gold = list(biplanar.read_conllu(TINY_TREEBANK))
+        parsed = list(biplanar.load(folder.path, runtime="int8").pipe(gold))
+        assert [sentence.raw for sentence in parsed] == [sentence.raw for sentence in gold]
+
+    def test_without_a_runtime_the_fastest_is_taken(self, folder, tmp_path):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        kinds = []
+        for part in ("int8", "onnx", None):
+            scorer = biplanar.load(tmp_path).scorer
+            kinds.append(scorer.files.folder.name if hasattr(scorer, "files") else "torch")
+            if part:
+                shutil.rmtree(tmp_path / part)
+        assert kinds == ["int8", "onnx", "torch"]
+
+    def test_the_network_can_be_exported_again(self, folder, tmp_path):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        shutil.rmtree(tmp_path / "onnx")
+        (tmp_path / "int8" / "words.onnx").unlink()
+        export_model(ModelFolder(tmp_path))
+        for old in (*folder.onnx.iterdir(), *folder.int8.iterdir()):
+            if old.suffix == ".onnx":
+                assert (tmp_path / old.parent.name / old.name).read_bytes() == old.read_bytes()
+        assert biplanar.load(tmp_path)([["The", "cat", "sleeps"]]).to_conllu()
+
+    def test_an_unknown_runtime(self, folder):
+        with pytest.raises(UnknownNameError, match="int9"):
+            biplanar.load(folder.path, runtime="int9")
+
+    def test_it_parses_raw_text(self, folder):
+        document = biplanar.load(folder.path)("The cat sleeps on the warm stove.")
+        assert document[0].forms[:3] == ["The", "cat", "sleeps"]
+        assert all(len(sentence.tree.roots) == 1 for sentence in document)
+
+    def test_another_training_needs_another_folder(self, folder):
+        with pytest.raises(FileError, match="a model is there already"):
+            next(train_model(DATA, small(epochs=1), folder))
+
+    def test_a_training_that_has_ended_is_not_resumed(self, folder):
+        config, _ = folder.read_settings()
+        with pytest.raises(BiplanarError, match="ended already"):
+            next(train_model(DATA, config, folder, resume=True))
+
+
+class TestResuming:
+    config = Config.from_dict({"network": {"attention": True, "dropout": 0.2}}, small(epochs=6, evaluations=6))
+
+    def train(self, path, **options):
+        folder = ModelFolder(path)
+        return folder, train_model(DATA, self.config, folder, device="cpu", **options)
+
+    @pytest.mark.parametrize("records", [1, 3, 5])
+    def test_killed_and_resumed_gives_the_same_weights(self, tmp_path, records):
+        whole, run = self.train(tmp_path / "whole")
+        list(run)
+        cut, run = self.train(tmp_path / "cut")
+        list(islice(run, records))
+        run.close()
+        torch.manual_seed(12345)  # what another process would start with
+        list(self.train(tmp_path / "cut", resume=True)[1])
+        for name, tensor in weights(whole).items():
+            assert torch.equal(tensor, weights(cut)[name]), name
+        assert [r["las"] for r in read_log(whole)] == [r["las"] for r in read_log(cut)]
+
+    def test_a_kill_between_the_log_and_the_checkpoint(self, tmp_path):
+        folder, run = self.train(tmp_path)
+        list(islice(run, 2))
+        with folder.log.open("a") as stream:
+            stream.write(json.dumps(read_log(folder)[-1] | {"epoch": 3}) + '\n{"epoch": 4, "lo')
+        list(self.train(tmp_path, resume=True)[1])
+        assert [record["epoch"] for record in read_log(folder)] == [1, 2, 3, 4, 5, 6]
+
+    def test_resuming_before_the_first_checkpoint_starts_anew(self, tmp_path):
+        assert len(list(self.train(tmp_path, resume=True)[1])) == 6
+
+    def test_a_truncated_checkpoint_is_named(self, tmp_path):
+        folder, run = self.train(tmp_path)
+        list(islice(run, 2))
+        folder.checkpoint.write_bytes(folder.checkpoint.read_bytes()[:1000])
+        with pytest.raises(FileError, match=r"checkpoint\.safetensors: truncated or corrupt"):
+            next(self.train(tmp_path, resume=True)[1])
+
+    def test_a_checkpoint_of_another_training_is_refused(self, tmp_path):
+        _, run = self.train(tmp_path)
+        list(islice(run, 2))
+        with pytest.raises(BiplanarError, match="found another's"):
+            next(self.train(tmp_path, resume=True, seed=2)[1])
+
+    def test_a_full_disk_leaves_the_last_checkpoint(self, tmp_path, monkeypatch):
+        folder, run = self.train(tmp_path)
+        list(islice(run, 2))
+        before = folder.checkpoint.read_bytes()
+
+        @contextmanager
+        def full(path):
+            with writing(path):
+                yield SimpleNamespace(buffer=SimpleNamespace(write=len))
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(checkpoint, "writing", full)
+        with pytest.raises(FileError, match="No space left"):
+            next(run)
+        assert folder.checkpoint.read_bytes() == before
+        assert not list(tmp_path.glob(".*"))
+        monkeypatch.undo()
+        assert len(list(self.train(tmp_path, resume=True)[1])) == 4
+
+
+class TestOddData:
+    def train(self, tmp_path, train, dev):
+        for name, text in (("train", train), ("dev", dev)):
+            (tmp_path / f"{name}.conllu").write_text(text, encoding="utf-8")
+        data = Data([str(tmp_path / "train.conllu")], str(tmp_path / "dev.conllu"))
+        folder = ModelFolder(tmp_path / "model")
+        return folder, train_model(data, small(epochs=2), folder, device="cpu")
+
+    ONE = "1\tHi\t_\t_\t_\t_\t0\troot\t_\t_\n2\t!\t_\t_\t_\t_\t1\tpunct\t_\t_\n\n"
+
+    def test_one_sentence_is_enough(self, tmp_path):
+        folder, run = self.train(tmp_path, self.ONE, self.ONE)
+        list(run)
+        assert biplanar.load(folder.path)([["Hi", "!"]])[0].tree.roots
+
+    def test_unknown_characters_and_words(self, tmp_path):
+        folder, run = self.train(tmp_path, self.ONE, self.ONE)
+        list(run)
+        document = biplanar.load(folder.path)([["שלום", "🦄" * 300, "\u200f", "a b"]])
+        assert document[0].forms == ["שלום", "🦄" * 300, "\u200f", "a b"]
+
+    def test_a_dev_file_without_a_root(self, tmp_path):
+        _, run = self.train(tmp_path, self.ONE, self.ONE.replace("\t0\troot", "\t2\tdep"))
+        with pytest.raises(FormatError, match=r"dev\.conllu:1: expected a word with head 0"):
+            list(run)
+        assert not (tmp_path / "model").exists()
+
+    def test_an_empty_file(self, tmp_path):
+        _, run = self.train(tmp_path, "", self.ONE)
+        with pytest.raises(FormatError, match=r"train\.conllu:1: expected at least one sentence"):
+            list(run)
+
+    def test_an_unparsed_training_file(self, tmp_path):
+        _, run = self.train(tmp_path, self.ONE.replace("\t0\troot", "\t_\t_"), self.ONE)
+        with pytest.raises(FormatError, match=r"train\.conllu:1: expected a whole number as HEAD"):
+            list(run)
+
+
+class TestConfig:
+    @pytest.mark.parametrize("name", CONFIGS)
+    def test_toml_round_trip(self, name, tmp_path):
+        (tmp_path / "config.toml").write_text(CONFIGS[name].to_toml())
+        assert read_config(tmp_path / "config.toml") == CONFIGS[name]
+
+    def test_overrides(self):
+        config = read_config("paper", {"network.hidden": "20", "training.amp": "false", "encoding": "2p-prop"})
+        assert (config.network.hidden, config.training.amp, config.encoding) == (20, False, "2p-prop")
+
+    def test_an_unknown_key_is_refused_with_the_nearest(self):
+        with pytest.raises(UnknownNameError, match=r"'network\.hiden'; did you mean 'network\.hidden'"):
+            read_config(None, {"network.hiden": "20"})
+
+    @pytest.mark.parametrize("value", ["many", "-3", "2.5", "true"])
+    def test_a_wrong_kind_is_refused(self, value):
+        with pytest.raises(ConfigError, match=r"network\.hidden: expected"):
+            read_config(None, {"network.hidden": value})
+
+    @pytest.mark.parametrize(
+        ("setting", "text", "wanted"),
+        [
+            ("network.hidden", "0", "network.hidden: expected 1 or more, found 0"),
+            ("network.layers", "0", "network.layers: expected 1 or more, found 0"),
+            ("training.batch_words", "0", "training.batch_words: expected 1 or more, found 0"),
+            ("training.evaluations", "0", "training.evaluations: expected 1 or more, found 0"),
+            ("network.dropout", "1.0", "network.dropout: expected less than 1, found 1.0"),
+            ("training.learning_rate", "nan", "training.learning_rate: expected 0 or more, found nan"),
+        ],
+    )
+    def test_settings_that_cannot_work(self, setting, text, wanted):
+        with pytest.raises(ConfigError, match=wanted):
+            read_config(None, {setting: text})
+
+    def test_an_unknown_base(self, tmp_path):
+        path = tmp_path / "mine.toml"
+        path.write_text('base = "papre"\n', encoding="utf-8")
+        with pytest.raises(UnknownNameError, match="unknown configuration 'papre'; did you mean 'paper'"):
+            read_config(path)
+
+    def test_an_unknown_configuration(self):
+        with pytest.raises(UnknownNameError, match="did you mean 'accurate'"):
+            read_config("acurate")
+
+
+class TestLoading:
+    def test_no_folder(self, tmp_path):
+        with pytest.raises(FileError, match="expected a model folder"):
+            biplanar.load(tmp_path)
+
+    def test_another_version_is_refused(self, folder, tmp_path):
+        copy = ModelFolder(tmp_path)
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        copy.config.write_text(copy.config.read_text().replace("format = 2", "format = 99"))
+        with pytest.raises(FormatError, match="expected model format 2 or older, found 99"):
+            biplanar.load(tmp_path)
+
+    @pytest.mark.parametrize("runtime", ["int8", "onnx", "torch"])
+    def test_a_folder_of_format_1_has_no_later_parts(self, tmp_path, runtime):
+        without = {"network": {"depths": False, "relation_hidden": 0}}
+        folder = ModelFolder(tmp_path)
+        list(train_model(DATA, Config.from_dict(without, small(epochs=1)), folder, device="cpu"))
+        later = ("attention", "depths", "relation_hidden", "treebank_dim")
+        lines = folder.config.read_text().replace("format = 2", "format = 1").splitlines()
+        folder.config.write_text("\n".join(line for line in lines if not line.startswith(later)))
+        vocabulary = json.loads(folder.vocabulary.read_text())
+        del vocabulary["treebanks"]
+        folder.vocabulary.write_text(json.dumps(vocabulary))
+        config, _ = folder.read_settings()
+        assert not config.network.depths
+        assert config.network.relation_hidden == 0
+        assert len(biplanar.load(tmp_path, runtime=runtime)([["The", "cat", "sleeps"]])[0].tree.roots) == 1
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "config.toml",
+            "vocab.json",
+            "int8/words.onnx",
+            "int8/known.npz",
+            "onnx/forms.onnx",
+            "model.safetensors",
+            "tokenizer.udpipe",
+        ],
+    )
+    @pytest.mark.parametrize("size", [0, 200])
+    def test_a_truncated_file_is_named(self, folder, tmp_path, name, size):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:size])
+        runtime = {"onnx/forms.onnx": "onnx", "model.safetensors": "torch"}.get(name)
+        with pytest.raises(BiplanarError, match=name.replace(".", r"\.")):
+            biplanar.load(tmp_path, runtime=runtime)("Hello there.")
+
+    def test_settings_of_another_network(self, folder, tmp_path):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        config = tmp_path / "config.toml"
+        config.write_text(config.read_text().replace('encoding = "2p-full"', 'encoding = "rel-pos"'))
+        with pytest.raises(FileError, match=r"vocab\.json: expected labels of rel-pos, found none of head"):
+            biplanar.load(tmp_path)
+
+
+class TestWhereItRuns:
+    def test_pytorch_takes_as_many_threads_as_it_is_told(self, folder):
+        before = torch.get_num_threads()
+        try:
+            for threads in (2, 1):
+                biplanar.load(folder.path, runtime="torch", threads=threads)
+                assert torch.get_num_threads() == threads
+            torch.set_num_threads(2)
+            biplanar.load(folder.path, runtime="torch")
+            assert torch.get_num_threads() == 2  # whoever says nothing changes nothing
+        finally:
+            torch.set_num_threads(before)
+
+    @pytest.mark.skipif(torch.cuda.is_available() or torch.backends.mps.is_available(), reason="there is a device")
+    def test_without_a_device_auto_is_the_processor(self, folder):
+        assert type(biplanar.load(folder.path, device="auto").scorer).__name__ == "OnnxTagger"
+        assert biplanar.load(folder.path, device="auto", runtime="torch").batch_words == 500
+
+    def test_auto_leaves_models_without_weights_on_the_processor(self):
+        assert biplanar.load(device="auto").batch_words == 500
+
+    def test_devices_that_are_not_there(self):
+        with pytest.raises(BiplanarError, match="device 'abacus' is not there: expected auto, cpu, cuda:N or mps"):
+            biplanar.load(device="abacus")
+
+    def test_onnx_runtime_has_no_devices(self):
+        with pytest.raises(BiplanarError, match="expected the runtime torch for the device meta, found int8"):
+            biplanar.load(device="meta", runtime="int8")
+
+
+class TestOtherWays:
+    def test_rel_pos_brings_its_tagger_along(self, tmp_path):
+        folder = ModelFolder(tmp_path)
+        config = Config.from_dict({"encoding": "rel-pos"}, small(epochs=2, segmenter_epochs=1))
+        list(train_model(DATA, config, folder, device="cpu"))
+        parser = biplanar.load(folder.path)
+        assert parser.segmenter.has_tagger
+        sentence = parser("The cat sleeps.")[0]
+        assert "_" not in sentence.upos
+        assert len(sentence.tree.roots) == 1
+
+    def test_vectors_start_the_word_embedding(self, tmp_path):
+        (tmp_path / "vectors.vec").write_text("3 2\ncat 0.5 -0.25\nThe 1 2\nunicorn 3 4\n", encoding="utf-8")
+        folder = ModelFolder(tmp_path / "model")
+        settings = {"vocabulary": {"vectors": str(tmp_path / "vectors.vec")}}
+        list(train_model(DATA, Config.from_dict(settings, small(epochs=1)), folder, device="cpu"))
+        config, vocabulary = folder.read_settings()
+        assert config.network.word_dim == 2
+        unseen = weights(folder)["word_embedding.weight"][vocabulary.form_ids["unicorn"]]
+        assert unseen.tolist() == [3, 4]  # no sentence of the treebank has it, so no update has touched it
+        assert len(biplanar.load(folder.path)([["A", "unicorn"]])[0]) == 2
+
+    def test_several_files_are_one_treebank(self, tmp_path):
+        folder = ModelFolder(tmp_path)
+        data = Data([TINY_TREEBANK, TINY_TREEBANK], TINY_TREEBANK)
+        list(train_model(data, small(epochs=1), folder, device="cpu"))
+        assert folder.card.read_text().count("tiny.conllu") == 2
+
+    def test_several_files_as_treebanks_of_their_own(self, tmp_path):
+        folder = ModelFolder(tmp_path)
+        config = Config.from_dict({"network": {"treebank_dim": 4}}, small(epochs=2))
+        list(train_model(Data([TINY_TREEBANK] * 3, TINY_TREEBANK), config, folder, device="cpu"))
+        assert weights(folder)["treebank_embedding.weight"].shape == (3, 4)
+        assert folder.read_settings()[1].treebanks == 3
+        words = [["The", "cat", "sleeps", "."]]
+        in_onnx, in_torch = (biplanar.load(folder.path, runtime=runtime)(words) for runtime in ("onnx", "torch"))
+        assert in_onnx.to_conllu() == in_torch.to_conllu()
+
+    def test_attention_from_start_to_end(self, tmp_path):
+        folder = ModelFolder(tmp_path)
+        config = Config.from_dict({"network": {"attention": True}}, small(epochs=40, evaluations=4))
+        records = list(train_model(DATA, config, folder, device="cpu"))
+        assert records[-1].las > 95
+        gold = list(biplanar.read_conllu(TINY_TREEBANK))
+        found = [[one.raw for one in biplanar.load(tmp_path, runtime=runtime).pipe(gold)] for runtime in RUNTIMES]
+        assert found[0] == found[1] == found[2]
+
+    def test_all_auxiliary_losses_and_early_stopping(self, tmp_path):
+        config = small(epochs=30, evaluations=30, patience=2, learning_rate=1e-12)
+        config = Config.from_dict({"auxiliary": {"upos": 1.0, "feats": 1.0}}, config)
+        records = list(train_model(DATA, config, ModelFolder(tmp_path), device="cpu"))
+        assert len(records) == 3  # nothing is learned at this rate: the first is the best, and two more are enough
+
+
+@pytest.fixture(scope="module")
+def half(tmp_path_factory):
+    """The first half of the treebank, and the words of all of it."""
+    path = tmp_path_factory.mktemp("half")
+    sentences = list(biplanar.read_conllu(TINY_TREEBANK))
+    (path / "half.conllu").write_text("".join(one.raw for one in sentences[: len(sentences) // 2]))
+    words = (biplanar.Sentence.from_words(one.forms).raw for one in sentences)
+    (path / "words.conllu").write_text("".join(words))
+    (path / "words.txt").write_text("".join(" ".join(one.forms) + "\n\n" for one in sentences))
+    return path
+
+
+class TestDistillation:
+    """A model learns from another what the treebank does not tell it."""
+
+    def test_it_learns_trees_that_only_the_teacher_knows(self, folder, half, tmp_path):
+        last = {}
+        for name, more in (
+            ("alone", {}),
+            ("taught", {"teachers": [str(folder.path)], "raw": [str(half / "words.conllu")]}),
+        ):
+            data = Data([str(half / "half.conllu")], TINY_TREEBANK, **more)
+            student = ModelFolder(tmp_path / name)
+            last[name] = [*train_model(data, small(epochs=60, evaluations=2), student, device="cpu")][-1].las
+        assert last["taught"] > 95
+        assert last["alone"] < 75
+        card = (tmp_path / "taught" / "README.md").read_text()
+        assert "| taught by | tiny |\n| on the text of | words.conllu |" in card
+
+    def test_probabilities_alone_are_enough(self, folder, tmp_path):
+        data = Data([TINY_TREEBANK], TINY_TREEBANK, teachers=[str(folder.path)] * 2)
+        student = ModelFolder(tmp_path / "student")
+        config = Config.from_dict(
+            {"auxiliary": {"arcs": 0.0, "relations": 0.0}}, small(epochs=100, evaluations=1, taught=1.0)
+        )
+        assert [*train_model(data, config, student, device="cpu")][-1].las > 95
+
+    def test_raw_text_is_cut_into_words_by_the_teacher(self, folder, half, tmp_path):
+        data = Data([TINY_TREEBANK], TINY_TREEBANK, teachers=[str(folder.path)], raw=[str(half / "words.txt")])
+        student = ModelFolder(tmp_path / "student")
+        list(train_model(data, small(epochs=1), student, device="cpu"))
+        assert student.card.exists()
+
+    def test_raw_text_without_a_teacher(self, tmp_path):
+        data = Data([TINY_TREEBANK], TINY_TREEBANK, raw=[TINY_TREEBANK])
+        with pytest.raises(BiplanarError, match="raw text needs teachers"):
+            list(train_model(data, small(epochs=1), ModelFolder(tmp_path / "x"), device="cpu"))
+        assert not (tmp_path / "x").exists()
+
+    @pytest.mark.parametrize("encoding", ["relative", "2p-greedy"])  # the latter's labels have the same names
+    def test_a_teacher_of_another_encoding(self, folder, tmp_path, encoding):
+        data = Data([TINY_TREEBANK], TINY_TREEBANK, teachers=[str(folder.path)])
+        config = Config.from_dict({"encoding": encoding}, small(epochs=1))
+        with pytest.raises(BiplanarError, match=f"tiny: expected a teacher of {encoding}, found one of 2p-full"):
+            list(train_model(data, config, ModelFolder(tmp_path / "x"), device="cpu"))
+
+    def test_who_was_taught_goes_on_to_be_taught(self, folder, tmp_path):
+        data = Data([TINY_TREEBANK], TINY_TREEBANK, teachers=[str(folder.path)])
+        student, config = ModelFolder(tmp_path / "student"), small(epochs=3, evaluations=3)
+        list(islice(train_model(data, config, student, device="cpu"), 1))
+        with pytest.raises(BiplanarError, match="with the same teaching, found another's"):
+            next(train_model(replace(data, teachers=[]), config, student, device="cpu", resume=True))
+        assert len(list(train_model(data, config, student, device="cpu", resume=True))) == 2
+
+    def test_a_share_above_all(self):
+        with pytest.raises(ConfigError, match=r"training\.taught: expected 1 or less, found 1\.5"):
+            small(taught=1.5)
