@@ -13,7 +13,7 @@ import torch
 
 from biplanar.encodings import get_encoding
 from biplanar.errors import BiplanarError
-from biplanar.tagger.config import Network
+from biplanar.tagger.config import NetworkConfig
 from biplanar.tagger.device import FULL, HALF, DeviceScores, PackedBatch, TorchTagger
 from biplanar.tagger.features import Corpus, Spellings, Vocabulary
 from biplanar.tagger.network import Tagger, TensorBatch, TensorSpellings
@@ -50,7 +50,7 @@ def network_of(switches: dict[str, object]) -> Tagger:
     torch.manual_seed(5)
     labels = {task: len(names) for task, names in TASKS.items()}
     network = Tagger(
-        Network(**SMALL, **switches), len(VOCABULARY.forms), len(VOCABULARY.chars), labels, arc_dim=9, treebanks=2
+        NetworkConfig(**SMALL, **switches), len(VOCABULARY.forms), len(VOCABULARY.chars), labels, arc_dim=9, treebanks=2
     )
     with torch.no_grad():
         for parameter in network.parameters():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from biplanar.errors import BiplanarError, FileError
-from biplanar.tagger.config import Network
+from biplanar.tagger.config import NetworkConfig
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.export import export_onnx
 from biplanar.tagger.features import Batch, Corpus, Vocabulary
@@ -44,16 +44,18 @@ TASKS = {
 VOCABULARY = Vocabulary.of(SENTENCES, TASKS, min_form_count=1, min_char_count=1)
 
 CONFIGS = {
-    "one layer": Network(word_dim=7, char_dim=5, char_hidden=3, hidden=9, layers=1),
-    "two layers": Network(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=2),
-    "three layers": Network(word_dim=1, char_dim=1, char_hidden=1, hidden=64, layers=3, relation_hidden=0),
-    "attention": Network(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, attention=True),
-    "attention, plain outputs": Network(
+    "one layer": NetworkConfig(word_dim=7, char_dim=5, char_hidden=3, hidden=9, layers=1),
+    "two layers": NetworkConfig(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=2),
+    "three layers": NetworkConfig(word_dim=1, char_dim=1, char_hidden=1, hidden=64, layers=3, relation_hidden=0),
+    "attention": NetworkConfig(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, attention=True),
+    "attention, plain outputs": NetworkConfig(
         word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, output_hidden=0, attention=True, relation_hidden=0
     ),
-    "small forms": Network(word_dim=20, char_dim=8, char_hidden=16, form_dim=14, hidden=30, layers=2, output_hidden=0),
-    "treebanks": Network(word_dim=7, char_dim=5, char_hidden=3, hidden=32, layers=2, treebank_dim=6),
-    "all there is": Network(
+    "small forms": NetworkConfig(
+        word_dim=20, char_dim=8, char_hidden=16, form_dim=14, hidden=30, layers=2, output_hidden=0
+    ),
+    "treebanks": NetworkConfig(word_dim=7, char_dim=5, char_hidden=3, hidden=32, layers=2, treebank_dim=6),
+    "all there is": NetworkConfig(
         word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=2, attention=True, relation_hidden=11, treebank_dim=6
     ),
 }
@@ -63,7 +65,7 @@ both_kinds = pytest.mark.parametrize("int8", [False, True], ids=["float32", "int
 ScoreTables = Mapping[str, NDArray[np.float32]]
 
 
-def random_network(config: Network) -> Tagger:
+def random_network(config: NetworkConfig) -> Tagger:
     """A network whose scores differ clearly, as those of a trained one do."""
     torch.manual_seed(7)
     sizes = {task: len(names) for task, names in TASKS.items()}
@@ -107,7 +109,7 @@ def agreement(one: ScoreTables, other: ScoreTables) -> float:
 
 
 @every_config
-def test_scores_are_those_of_pytorch(config: Network, tmp_path: Path) -> None:
+def test_scores_are_those_of_pytorch(config: NetworkConfig, tmp_path: Path) -> None:
     network = random_network(config)
     batch = SENTENCES
     assert_same(scores_of(exported(network, tmp_path), batch), torch_scores(network, batch))
@@ -172,7 +174,7 @@ def framed(name: str) -> OnnxTagger:
 
 
 @every_config
-def test_int8_is_close(config: Network, tmp_path: Path) -> None:
+def test_int8_is_close(config: NetworkConfig, tmp_path: Path) -> None:
     network = random_network(config)
     batch = SENTENCES
     found, expected = scores_of(exported(network, tmp_path, int8=True), batch), torch_scores(network, batch)
@@ -291,7 +293,9 @@ def size_of(folder: Path) -> int:
 
 
 def test_int8_is_small(tmp_path: Path) -> None:
-    network = random_network(Network(word_dim=50, char_dim=32, char_hidden=64, hidden=200, layers=2, relation_hidden=0))
+    network = random_network(
+        NetworkConfig(word_dim=50, char_dim=32, char_hidden=64, hidden=200, layers=2, relation_hidden=0)
+    )
     export_onnx(network, tmp_path / "full")
     export_onnx(network, tmp_path / "small", int8=True)
     kinds = {"embedding": 0, "weight": 0, "bias": 0}
@@ -307,7 +311,7 @@ def test_int8_is_small(tmp_path: Path) -> None:
 
 @both_kinds
 @every_config
-def test_the_graph_is_valid_onnx(config: Network, int8: bool, tmp_path: Path) -> None:
+def test_the_graph_is_valid_onnx(config: NetworkConfig, int8: bool, tmp_path: Path) -> None:
     export_onnx(random_network(config), tmp_path, int8=int8)
     for path in tmp_path.iterdir():
         model = onnx.load(path)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from biplanar.tagger.config import Auxiliary, Network
+from biplanar.tagger.config import AuxiliaryConfig, NetworkConfig
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Corpus, Spellings, Vocabulary
 from biplanar.tagger.network import (
@@ -48,7 +48,7 @@ every_switch = pytest.mark.parametrize("switches", SWITCHES.values(), ids=SWITCH
 
 def network_of(switches: dict[str, object]) -> Tagger:
     torch.manual_seed(5)
-    config = Network(**SMALL, **switches)
+    config = NetworkConfig(**SMALL, **switches)
     network = Tagger(config, len(VOCABULARY.forms), len(VOCABULARY.chars), LABELS, arc_dim=9, treebanks=2)
     with torch.no_grad():
         for parameter in network.parameters():
@@ -178,9 +178,9 @@ class TestAttention:
 
     def test_the_auxiliary_heads_have_arcs_only_if_the_tagger_has_none(self):
         sizes = {"deprel": 5}
-        assert AuxiliaryHeads(Auxiliary(), 6, 0.0, sizes).arcs is not None
-        assert AuxiliaryHeads(Auxiliary(), 6, 0.0, sizes, own_arcs=False).arcs is None
-        assert AuxiliaryHeads(Auxiliary(arcs=0.0), 6, 0.0, sizes).arcs is None
+        assert AuxiliaryHeads(AuxiliaryConfig(), 6, 0.0, sizes).arcs is not None
+        assert AuxiliaryHeads(AuxiliaryConfig(), 6, 0.0, sizes, own_arcs=False).arcs is None
+        assert AuxiliaryHeads(AuxiliaryConfig(arcs=0.0), 6, 0.0, sizes).arcs is None
 
 
 class TestRelations:

@@ -10,14 +10,14 @@ from typing import Any
 
 from biplanar.data.files import writing
 from biplanar.errors import FileError, FormatError
-from biplanar.tagger.config import Config, Network
+from biplanar.tagger.config import Config, NetworkConfig
 from biplanar.tagger.features import Vocabulary
 
 FORMAT_VERSION = 2
 
 # What settings are where a folder says nothing of them: models of format 1 have no parts that came later.
 DEFAULTS = {
-    1: Config(network=Network(attention=False, depths=False, relation_hidden=0, treebank_dim=0)),
+    1: Config(network=NetworkConfig(attention=False, depths=False, relation_hidden=0, treebank_dim=0)),
     FORMAT_VERSION: Config(),
 }
 

@@ -17,7 +17,7 @@ class ConfigError(BiplanarError):
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkConfig:
     """Word embedding and character LSTM, stacked BiLSTMs, one layer of labels a task."""
 
     word_dim: int = 100
@@ -36,7 +36,7 @@ class Network:
 
 
 @dataclass(frozen=True)
-class Auxiliary:
+class AuxiliaryConfig:
     """Weights of the losses that exist in training only; 0 switches one off."""
 
     arcs: float = 3.0  # biaffine scores of heads
@@ -49,7 +49,7 @@ class Auxiliary:
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingConfig:
     """How long, how fast, and when to stop."""
 
     epochs: int = 0  # 0: chosen by the size of the treebank, so that small ones get enough updates
@@ -66,7 +66,7 @@ class Training:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class VocabularyConfig:
     """Which words and characters get vectors of their own."""
 
     min_form_count: int = 2
@@ -80,10 +80,10 @@ class Config:
     """Everything that training can be told, but for the data and the seed."""
 
     encoding: str = "2p-full"
-    network: Network = field(default_factory=Network)
-    auxiliary: Auxiliary = field(default_factory=Auxiliary)
-    training: Training = field(default_factory=Training)
-    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    network: NetworkConfig = field(default_factory=NetworkConfig)
+    auxiliary: AuxiliaryConfig = field(default_factory=AuxiliaryConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], base: Config | None = None) -> Config:
@@ -111,23 +111,25 @@ CONFIGS = {
     # The network of the paper: two BiLSTMs, plain dropout on words only, no auxiliary losses.
     "paper": Config(
         encoding="2p-greedy",
-        network=Network(
+        network=NetworkConfig(
             layers=2, output_hidden=0, dropout=0.33, word_dropout=0.0, attention=False, depths=False, relation_hidden=0
         ),
-        auxiliary=Auxiliary(arcs=0.0, relations=0.0),
+        auxiliary=AuxiliaryConfig(arcs=0.0, relations=0.0),
     ),
     "accurate": Config(),
     # For treebanks of 150,000 words and more.
-    "large": Config(network=Network(dropout=0.4), training=Training(batch_words=1600, learning_rate=0.0025, epochs=40)),
+    "large": Config(
+        network=NetworkConfig(dropout=0.4), training=TrainingConfig(batch_words=1600, learning_rate=0.0025, epochs=40)
+    ),
     # Small, to be taught by larger ones (`--distill`). With the frame that bytes need, vectors have 128 features.
     "fast": Config(
-        network=Network(
+        network=NetworkConfig(
             char_hidden=100, form_dim=126, hidden=126, layers=2, output_hidden=0, dropout=0.1, relation_hidden=64
         ),
-        training=Training(batch_words=1600, learning_rate=0.003),
+        training=TrainingConfig(batch_words=1600, learning_rate=0.003),
     ),
     # The first with one more look at every pair of words: time and memory grow with the square of the length.
-    "attention": Config(network=Network(attention=True)),
+    "attention": Config(network=NetworkConfig(attention=True)),
 }
 
 

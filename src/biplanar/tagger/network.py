@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from biplanar.encodings.brackets import DEPTH_TASK
-from biplanar.tagger.config import Auxiliary, Network
+from biplanar.tagger.config import AuxiliaryConfig, NetworkConfig
 from biplanar.tagger.features import PAD, RESERVED, UNKNOWN, Batch, Spellings
 from biplanar.tagger.lstm import run, run_to_the_ends
 from biplanar.tagger.predict import DEPENDENT, GOVERNOR
@@ -28,7 +28,7 @@ class Tagger(nn.Module):
 
     def __init__(
         self,
-        config: Network,
+        config: NetworkConfig,
         forms: int,
         chars: int,
         labels: Mapping[str, int],
@@ -211,7 +211,7 @@ class AuxiliaryHeads(nn.Module):
     """Further tasks on the same encoder, for training only: biaffine heads and relations, tags and features."""
 
     def __init__(
-        self, config: Auxiliary, width: int, dropout: float, sizes: Mapping[str, int], *, own_arcs: bool = True
+        self, config: AuxiliaryConfig, width: int, dropout: float, sizes: Mapping[str, int], *, own_arcs: bool = True
     ) -> None:
         super().__init__()
         self.config = config
@@ -256,7 +256,7 @@ def _module_name(task: str) -> str:
     return task.replace(".", "-")
 
 
-def _output(config: Network, task: str, features: int, labels: int) -> nn.Module:
+def _output(config: NetworkConfig, task: str, features: int, labels: int) -> nn.Module:
     """The last layers of a task; depths are further hints, and do without a layer of their own."""
     if not config.output_hidden or task.startswith(DEPTH_TASK):
         return nn.Linear(features, labels)
