@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import logging
 import os
 import signal
 import sys
@@ -47,6 +48,14 @@ def version(show: bool = typer.Option(False, "--version", help="Print the versio
         raise typer.Exit
 
 
+def _show_log() -> None:
+    """Print on standard error what the library logs."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("biplanar: %(message)s"))
+    logging.getLogger("biplanar").addHandler(handler)
+    logging.getLogger("biplanar").setLevel(logging.INFO)
+
+
 def _end_at_once(number: int, _: object) -> None:
     """What a signal does that ends the process, but nothing half-written is left behind."""
     remove_unfinished()
@@ -59,6 +68,7 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="")  # CoNLL-U is UTF-8, whatever the terminal speaks
     gc.set_threshold(GARBAGE)
+    _show_log()
     signal.signal(signal.SIGTERM, _end_at_once)
     try:
         app(train.settings_as_options(sys.argv[1:]))

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from biplanar.compiled import compiled
 from biplanar.data.arrays import Bytes, Int32s, Int64s
 from biplanar.data.conllu import find_misfit
 from biplanar.data.forest import Column, offsets_of
@@ -110,7 +110,7 @@ def _joined(names: Sequence[str]) -> tuple[Bytes, Int64s]:
     return _signs(b"".join(encoded)), offsets_of(map(len, encoded))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _find(data: Bytes, places: Int32s, offsets: Int64s) -> Any:
     """Note where everything stands, and how many sentences there are; -1 if the data is not plainly laid out."""
     words = sentences = lines = columns = start = 0
@@ -153,7 +153,7 @@ def _find(data: Bytes, places: Int32s, offsets: Int64s) -> Any:
     return sentences
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _find_marks(data: Bytes, base: int, marks: Int32s) -> Any:
     """Where tabs, line ends and such are in the next stretch of bytes; the end of the data counts as a line end.
 
@@ -169,7 +169,7 @@ def _find_marks(data: Bytes, base: int, marks: Int32s) -> Any:
     return found
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _kind(data: Bytes, start: int, end: int, expected: int) -> Any:
     """Whether an ID is the expected word's; those of multiword tokens (`1-2`) and empty nodes (`1.1`) are no word's."""
     number, marks = 0, 0
@@ -187,7 +187,7 @@ def _kind(data: Bytes, start: int, end: int, expected: int) -> Any:
     return _WORD if number == expected and data[start] != _ZERO else _WRONG
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _number(data: Bytes, starts: Int64s, ends: Int64s) -> Any:
     """A number for each of some stretches of bytes, the same for equal ones; and where each number came first."""
     words, room = len(starts), 16
@@ -217,7 +217,7 @@ def _number(data: Bytes, starts: Int64s, ends: Int64s) -> Any:
     return ids, firsts[:found].copy()
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _lines(data: Bytes, starts: Int32s, ends: Int32s) -> Any:
     """Stretches of bytes, a line each."""
     result, written = np.empty((ends - starts).sum() + len(starts), dtype=np.uint8), 0
@@ -228,7 +228,7 @@ def _lines(data: Bytes, starts: Int32s, ends: Int32s) -> Any:
     return result
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _write(
     data: Bytes, starts: Int32s, ends: Int32s, heads: Int32s, relations: Int32s, names: Bytes, bounds: Int64s
 ) -> Any:
@@ -253,7 +253,7 @@ def _write(
     return result
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _copy(source: Bytes, start: int, end: int, target: Bytes, at: int) -> Any:
     """Copy a stretch of bytes; the place behind it in the target.
 
@@ -265,7 +265,7 @@ def _copy(source: Bytes, start: int, end: int, target: Bytes, at: int) -> Any:
     return at + end - start
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _digits(number: int) -> Any:
     """How many digits a number is written with."""
     digits = 1

@@ -12,9 +12,9 @@ import heapq
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from biplanar.compiled import compiled
 from biplanar.data.arrays import Float64s, Int32s, Int64s
 
 # Four depths in one number, each with a guard bit above it: one subtraction compares all four.
@@ -120,7 +120,7 @@ class Lattice(NamedTuple):
     score: Float64s
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def make_pairs(offsets: Int64s, candidates: Candidates, labels: Labels, least: float) -> Pairs:
     """All pairs of one label of each plane that each word of some sentences may take."""
     total = 0
@@ -143,7 +143,7 @@ def make_pairs(offsets: Int64s, candidates: Candidates, labels: Labels, least: f
     return Pairs(starts, chosen[:count], scores[:count], needs, changes, kinds)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _word_pairs(
     at: int,
     is_first: bool,
@@ -176,7 +176,7 @@ def _word_pairs(
     return count
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _fit(one: int, two: int, is_first: bool) -> bool:
     """A word has one head, and so has the word before it; before the first word there is none that could have arcs."""
     either, both = one | two, one & two
@@ -185,7 +185,7 @@ def _fit(one: int, two: int, is_first: bool) -> bool:
     return not (is_first and either & (OPENS_LEFT | OPENS_RIGHT))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def closable_depths(pairs: Pairs, first: int, words: int) -> Int64s:
     """How deep each stack may be after each word of a sentence, so that the words to come could still empty it.
 
@@ -202,7 +202,7 @@ def closable_depths(pairs: Pairs, first: int, words: int) -> Int64s:
     return packed
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _unpacked(packed: int, stack: int) -> int:
     """One of four signed numbers in one."""
     half = 1 << (FIELD - 1)
@@ -210,7 +210,7 @@ def _unpacked(packed: int, stack: int) -> int:
     return ((packed + bias) >> (FIELD * stack) & ((1 << FIELD) - 1)) - half
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _after(key: int, need: int, change: int, kind: int, closable: int) -> int:
     """The state that a pair of labels leads to, -1 if to none."""
     depths = key & DEPTHS
@@ -230,7 +230,7 @@ def _after(key: int, need: int, change: int, kind: int, closable: int) -> int:
     return after if kind & CLOSES_RIGHT else after | HEADLESS
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _relation_score(key: int, kind: int, at: int, costs: Costs) -> float:
     """The relations that a pair of labels decides on: the word's own, if it closes its arc, and the previous word's."""
     score = np.float64(0.0)
@@ -241,7 +241,7 @@ def _relation_score(key: int, kind: int, at: int, costs: Costs) -> float:
     return score
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _depth_score(key: int, at: int, depths: NDArray[np.float32]) -> float:
     score = np.float64(0.0)
     for stack in range(depths.shape[1]):
@@ -249,7 +249,7 @@ def _depth_score(key: int, at: int, depths: NDArray[np.float32]) -> float:
     return score
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def build_lattice(start: int, pairs: Pairs, labels: Labels, costs: Costs, limits: Limits, acyclic: bool) -> Lattice:
     """Extend states word by word; equal ones become one, and the best go on.
 
@@ -314,7 +314,7 @@ def build_lattice(start: int, pairs: Pairs, labels: Labels, costs: Costs, limits
     return Lattice(found, bests, owns, best_edge, last_edge, next_edge, source_of, pair_of, score_of)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def lattice_of(start: int, words: int, problem: Problem, limits: Limits, acyclic: bool) -> tuple[Pairs, Lattice]:
     """A sentence's pairs of labels, and its lattice."""
     offsets = np.array([start, start + words])
@@ -322,13 +322,13 @@ def lattice_of(start: int, words: int, problem: Problem, limits: Limits, acyclic
     return pairs, build_lattice(start, pairs, problem.labels, problem.costs, limits, acyclic)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _beam(limits: Limits, pairs: int) -> int:
     """How many states may go on from each word of a sentence with so many pairs."""
     return min(limits.beam, max(FEWEST, limits.edges // max(pairs, 1)))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _room(pairs: Pairs, beam: int) -> tuple[int, int]:
     """How many states and edges there may be, and how large a table finds a word's states quickly."""
     most = 0
@@ -340,7 +340,7 @@ def _room(pairs: Pairs, beam: int) -> tuple[int, int]:
     return beam * (len(pairs.scores) + 1) + 2, slots
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _best_states(first: int, end: int, bests: Float64s, owns: Float64s, beam: int) -> Int64s:
     """Of one word's states, whose own scores are added here, the best, best first."""
     kept, count = np.empty(min(beam, end - first), dtype=np.int64), 0
@@ -358,7 +358,7 @@ def _best_states(first: int, end: int, bests: Float64s, owns: Float64s, beam: in
     return kept
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def best_path(lattice: Lattice, words: int) -> Int32s:
     """The pairs on the best path."""
     path, state = np.empty(words, dtype=np.int32), lattice.source[lattice.best_edge[lattice.states - 1]]
@@ -368,7 +368,7 @@ def best_path(lattice: Lattice, words: int) -> Int32s:
     return path
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def next_paths(
     lattice: Lattice, pairs: Pairs, labels: Labels, wanted: int, most: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Float64s]:
@@ -403,7 +403,7 @@ def next_paths(
     return paths[:found], trees[:found], scores[:found]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _spell_out(node: int, nodes: list[tuple[int, int, int, float]], lattice: Lattice, words: int) -> Int32s:
     """The pairs on the path from a node on."""
     path = np.empty(words, dtype=np.int32)
@@ -413,7 +413,7 @@ def _spell_out(node: int, nodes: list[tuple[int, int, int, float]], lattice: Lat
     return path
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _among(heads: Int32s, trees: NDArray[np.int32]) -> bool:
     for tree in trees:  # noqa: SIM110 (the compiler takes no generators)
         if (tree == heads).all():
@@ -429,7 +429,7 @@ class History(NamedTuple):
     depths: Int64s  # (4,)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _no_history(words: int, pairs: Pairs, labels: Labels, needed: bool) -> History:
     """Room for any sequence of some words' labels."""
     room = 0
@@ -444,7 +444,7 @@ def _no_history(words: int, pairs: Pairs, labels: Labels, needed: bool) -> Histo
     return History(np.zeros(words, np.int32), np.empty((4, room), np.int32), np.zeros(4, np.int64))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _remember(
     history: History,
     words: int,
@@ -466,7 +466,7 @@ def _remember(
         _follow(history, word, pairs.labels[path[word]], labels)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _follow(history: History, word: int, pair: Int32s, labels: Labels) -> None:
     """Do what a word's labels say."""
     heads, stacks, depths = history
@@ -486,7 +486,7 @@ def _follow(history: History, word: int, pair: Int32s, labels: Labels) -> None:
                     heads[partner - 1] = word + 1
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _closes_cycle(history: History, word: int, pair: Int32s, labels: Labels) -> bool:
     """Whether a word's labels would close a cycle where there was none; the history is left as it was."""
     heads, stacks, _ = history
@@ -521,7 +521,7 @@ def _closes_cycle(history: History, word: int, pair: Int32s, labels: Labels) -> 
     return closed
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def heads_of(path: Int32s, pairs: Pairs, labels: Labels) -> Int32s:
     """The heads that a path's labels assert, 0 where they assert none."""
     chosen = np.empty((2, len(path)), dtype=np.int32)
@@ -529,7 +529,7 @@ def heads_of(path: Int32s, pairs: Pairs, labels: Labels) -> Int32s:
     return _heads(chosen, labels)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _heads(chosen: NDArray[np.int32], labels: Labels) -> Int32s:
     """The same of labels of both planes."""
     words, room = chosen.shape[1], 0
@@ -545,7 +545,7 @@ def _heads(chosen: NDArray[np.int32], labels: Labels) -> Int32s:
     return history.heads
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def has_cycle(heads: Int32s) -> bool:
     """Whether some word is above itself."""
     marks = np.zeros(len(heads), dtype=np.int32)
@@ -559,7 +559,7 @@ def has_cycle(heads: Int32s) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def argmax_trees(offsets: Int64s, tops: Tops, labels: Labels, heads: Int32s) -> NDArray[np.bool_]:
     """Which sentences are trees if every word takes what is best for it; their heads are put into `heads`.
 
@@ -575,7 +575,7 @@ def argmax_trees(offsets: Int64s, tops: Tops, labels: Labels, heads: Int32s) -> 
     return decided
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _argmax_is_tree(start: int, end: int, tops: Tops, labels: Labels) -> bool:
     """Whether every word's best labels, relation and depths agree on heads, one for each but the root."""
     key = 0
@@ -599,7 +599,7 @@ def _argmax_is_tree(start: int, end: int, tops: Tops, labels: Labels) -> bool:
     return not key & HEADLESS or tops.leanings[end - 1] >= 0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _depths_agree(key: int, at: int, tops: Tops) -> bool:
     for stack in range(len(tops.depths)):
         if min(key >> (FIELD * stack) & DEEPEST, tops.deepest) != tops.depths[stack, at]:
@@ -626,7 +626,7 @@ class Work(NamedTuple):
     table: Int32s  # in which a word's states are found by their keys; what it holds of other words is overlooked
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def shortfalls_of(pairs: Pairs, start: int, costs: Costs) -> Shortfalls:
     """Of all words that have pairs, the first of which is word `start`."""
     words, stacks = len(pairs.starts) - 1, costs.depths.shape[1]
@@ -646,7 +646,7 @@ def shortfalls_of(pairs: Pairs, start: int, costs: Costs) -> Shortfalls:
     return Shortfalls(of_pairs, relations, tops, depths)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _work_for(offsets: Int64s, pairs: Pairs, limits: Limits) -> Work:
     """Room for any of the sentences, and for any word's states before only the best of them go on."""
     room, most_new = 0, 0
@@ -664,7 +664,7 @@ def _work_for(offsets: Int64s, pairs: Pairs, limits: Limits) -> Work:
     return Work(keys, losses, sources, by, np.zeros(slots, dtype=np.int32))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def find_path(
     first: int, words: int, pairs: Pairs, lost: Shortfalls, closable: Int64s, most: float, beam: int, work: Work
 ) -> int:
@@ -704,7 +704,7 @@ def find_path(
     return _best_end(begin, states, lost.relations[first + words - 1, 1], most, work)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _loss_beside(key: int, after: int, kind: int, at: int, lost: Shortfalls) -> float:
     """What relations and depths lose by a pair of labels that leads from one state to another."""
     loss = 0.0
@@ -718,7 +718,7 @@ def _loss_beside(key: int, after: int, kind: int, at: int, lost: Shortfalls) -> 
     return loss
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _best_end(begin: int, end: int, root_loss: float, most: float, work: Work) -> int:
     """The best of the last word's states with which a sentence may end; `root_loss` is the cost of its being root."""
     best = -1
@@ -731,7 +731,7 @@ def _best_end(begin: int, end: int, root_loss: float, most: float, work: Work) -
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _narrow(begin: int, end: int, beam: int, work: Work) -> int:
     """Keep the best of one word's states, and say where they end."""
     if end - begin <= beam:
@@ -761,7 +761,7 @@ def _narrow(begin: int, end: int, beam: int, work: Work) -> int:
     return kept
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def search_all(
     offsets: Int64s, problem: Problem, limits: Limits, chosen: NDArray[np.int32], heads: Int32s
 ) -> NDArray[np.int8]:
@@ -785,7 +785,7 @@ def search_all(
     return outcomes
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _quickest(first: int, words: int, pairs: Pairs, lost: Shortfalls, limits: Limits, work: Work) -> Int32s:
     """The pairs on the best path if it is not too far below the best labels of all; or nothing."""
     beam = _beam(limits, pairs.starts[first + words] - pairs.starts[first])
@@ -800,7 +800,7 @@ def _quickest(first: int, words: int, pairs: Pairs, lost: Shortfalls, limits: Li
     return np.zeros(0, dtype=np.int32)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _take(path: Int32s, pairs: Pairs, start: int, problem: Problem, chosen: NDArray[np.int32], heads: Int32s) -> int:
     """Put the labels and heads of a path where they belong, if it is a tree, and say whether it is."""
     _put(path, pairs, problem.labels, start, chosen)
@@ -812,14 +812,14 @@ def _take(path: Int32s, pairs: Pairs, start: int, problem: Problem, chosen: NDAr
     return CYCLIC
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _put_tops(start: int, words: int, candidates: Candidates, chosen: NDArray[np.int32]) -> None:
     for at in range(start, start + words):
         chosen[0, at] = candidates.ids[candidates.starts[0, at]]
         chosen[1, at] = candidates.ids[candidates.starts[1, at]]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _put(path: Int32s, pairs: Pairs, labels: Labels, start: int, chosen: NDArray[np.int32]) -> None:
     for word in range(len(path)):
         chosen[0, start + word] = pairs.labels[path[word], 0]
@@ -829,7 +829,7 @@ def _put(path: Int32s, pairs: Pairs, labels: Labels, start: int, chosen: NDArray
 # What follows is for the few sentences whose best path has a cycle or is far off, and is compiled when one comes.
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def search_lattice(
     start: int, words: int, problem: Problem, limits: Limits, chosen: NDArray[np.int32], heads: Int32s
 ) -> int:
@@ -840,7 +840,7 @@ def search_lattice(
     return _take(best_path(lattice, words), pairs, start, problem, chosen, heads)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def search_next_best(
     start: int, words: int, problem: Problem, limits: Limits, chosen: NDArray[np.int32], heads: Int32s
 ) -> bool:
@@ -853,7 +853,7 @@ def search_next_best(
     return len(paths) > 0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def search_without_cycles(
     start: int, words: int, problem: Problem, limits: Limits, chosen: NDArray[np.int32], heads: Int32s
 ) -> bool:
@@ -869,7 +869,7 @@ def search_without_cycles(
     return lattice.states > 0
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def best_trees(
     start: int, words: int, problem: Problem, limits: Limits, wanted: int
 ) -> tuple[NDArray[np.int32], Float64s]:
@@ -881,7 +881,7 @@ def best_trees(
     return trees, scores
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def draw_trees(start: int, words: int, problem: Problem, limits: Limits, wanted: int, seed: int) -> NDArray[np.int32]:
     """Trees drawn from the posterior of well-formed label sequences, as rows of heads.
 
@@ -902,7 +902,7 @@ def draw_trees(start: int, words: int, problem: Problem, limits: Limits, wanted:
     return trees[:found]
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _forward_sums(lattice: Lattice) -> Float64s:
     """The log of the summed probabilities of all ways to each state, its own score left out."""
     sums = np.full(lattice.states, -np.inf)
@@ -922,7 +922,7 @@ def _forward_sums(lattice: Lattice) -> Float64s:
     return sums
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _draw(words: int, lattice: Lattice, sums: Float64s) -> Int32s:
     """The pairs on a path, each drawn by its probability given those behind it."""
     path, state = np.empty(words, dtype=np.int32), lattice.states - 1

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from biplanar.compiled import compiled
 from biplanar.data.arrays import Int32s, Int64s
 
 
-@njit(cache=True)
+@compiled()
 def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.float32]) -> Int32s:
     """Keep every asserted arc, but for one in each cycle, and one for the root where no word was left for it.
 
@@ -37,7 +37,7 @@ def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.
     return heads
 
 
-@njit(cache=True)
+@compiled()
 def repair_like_the_authors(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.float32]) -> Int32s:
     """The repair behind the paper's tables, step by step as its authors' program does it.
 
@@ -64,7 +64,7 @@ def repair_like_the_authors(asserted: Int32s, offsets: Int64s, root_likeness: ND
     return heads
 
 
-@njit(cache=True)
+@compiled()
 def _hang_on_root(heads: Int32s, start: int, end: int, root: int) -> None:
     """One root, and on it all words without a head of their own; nothing where there is no root yet."""
     if root >= 0:
@@ -75,7 +75,7 @@ def _hang_on_root(heads: Int32s, start: int, end: int, root: int) -> None:
                 heads[at] = root - start + 1
 
 
-@njit(cache=True)
+@compiled()
 def _break_cycles(heads: Int32s, start: int, end: int, root: int, leftmost: bool, walks: Int64s) -> None:
     """Walk up from each word in order; hang one word of each cycle on the root, or make it the root if there is none.
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Float32s, Int32s, Int64s
 from biplanar.decoding.lattice import Candidates, Costs, Tops
 from biplanar.encodings.brackets import DEPTH_TASK
@@ -124,7 +124,7 @@ def log_probabilities(scores: Float32s) -> Float32s:
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), dtype=np.float32)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _best(scores: Float32s, word: int) -> int:
     best = 0
     for label in range(1, scores.shape[1]):
@@ -133,14 +133,14 @@ def _best(scores: Float32s, word: int) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def put_best(scores: Float32s, best: Int32s) -> None:
     """Write down each word's best label, the first of equal ones."""
     for word in range(len(scores)):
         best[word] = _best(scores, word)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def _log_total(scores: Float32s, word: int, top: np.float32) -> np.float32:
     """The logarithm of the sum of a word's exponentials, right to about 1e-6; `top` is its best score.
 
@@ -165,7 +165,7 @@ def _log_total(scores: Float32s, word: int, top: np.float32) -> np.float32:
     return top + np.float32(np.log(total))
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _best_two(scores: Float32s, word: int, roots: Bools, some: bool, others: bool) -> tuple[np.float32, np.float32]:
     """The best relation that is not the root's, and the best that is; where there are `some` or `others` at all.
 
@@ -181,7 +181,7 @@ def _best_two(scores: Float32s, word: int, roots: Bools, some: bool, others: boo
     return relation, root
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def lean(scores: Float32s, roots: Bools) -> NDArray[np.int8]:
     """1 for words to which the root's relation is the best, -1 where it is not, 0 where others are as good."""
     leanings = np.empty(len(scores), dtype=np.int8)
@@ -192,7 +192,7 @@ def lean(scores: Float32s, roots: Bools) -> NDArray[np.int8]:
     return leanings
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def best_relations(scores: Float32s, rows: Int64s, roots: Bools) -> tuple[Float32s, Float32s]:
     """Log-probabilities of some words' best relation that is not the root's, and of the best that is."""
     relations, as_roots = np.empty(len(rows), dtype=np.float32), np.empty(len(rows), dtype=np.float32)
@@ -204,7 +204,7 @@ def best_relations(scores: Float32s, rows: Int64s, roots: Bools) -> tuple[Float3
     return relations, as_roots
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def put_depths(scores: Float32s, rows: Int64s, weight: float, depths: Float32s, stack: int) -> None:
     """Write down the weighed log-probabilities of one stack's depths: (words, stacks, depths)."""
     for at in range(len(rows)):
@@ -214,7 +214,7 @@ def put_depths(scores: Float32s, rows: Int64s, weight: float, depths: Float32s, 
             depths[at, stack, depth] = (scores[word, depth] - shift) * np.float32(weight)
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def best_given_heads(scores: Float32s, heads: Int32s, roots: Bools) -> Int32s:
     """Each word's best relation: one of the root's if it has no head, another if it has one; any where there is none.
 
@@ -232,7 +232,7 @@ def best_given_heads(scores: Float32s, heads: Int32s, roots: Bools) -> Int32s:
     return best
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def likeliest(scores: Float32s, rows: Int64s, mass: float, least: float, most: int) -> Likeliest:
     """Some words' likeliest labels, best first, up to a share of the probability: starts, labels, log-probabilities.
 
@@ -270,7 +270,7 @@ def likeliest(scores: Float32s, rows: Int64s, mass: float, least: float, most: i
     return starts, ids[:count].copy(), logs[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def _near(scores: Float32s, word: int, lowest: float, near: Int32s) -> int:
     """Write down a word's labels whose scores are not below the lowest, and say how many there are; at least one."""
     found = 0

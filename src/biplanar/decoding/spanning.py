@@ -7,8 +7,8 @@ dense graphs: quadratic in the words, whatever the scores are.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Float64s, Int32s
 from biplanar.errors import LabelError
 
@@ -39,7 +39,7 @@ def spanning_tree(scores: Float64s) -> Int32s:
     return np.asarray(_spanning_tree(penalties, table))
 
 
-@njit(cache=True)
+@compiled()
 def _spanning_tree(penalties: Int32s, scores: Float64s) -> Int32s:
     """Walk up from each word along the best arcs, to the root or a word that leads there; contract cycles on the way.
 
@@ -86,7 +86,7 @@ def _spanning_tree(penalties: Int32s, scores: Float64s) -> Int32s:
     return _expand(words, nodes, above, head, dependent)
 
 
-@njit(cache=True)
+@compiled()
 def _best_head(node: int, within: Int32s, penalties: Int32s, scores: Float64s) -> int:
     """The best head outside of a node; the root is always outside."""
     best = 0
@@ -96,12 +96,12 @@ def _best_head(node: int, within: Int32s, penalties: Int32s, scores: Float64s) -
     return best
 
 
-@njit(cache=True)
+@compiled()
 def _is_better(penalty: int, score: float, other_penalty: int, other_score: float) -> bool:
     return penalty < other_penalty or (penalty == other_penalty and score > other_score)
 
 
-@njit(cache=True)
+@compiled()
 def _contract(
     cycle: Int32s, head: Int32s, row: Int32s, penalties: Int32s, scores: Float64s, dependents: Int32s
 ) -> None:
@@ -120,7 +120,7 @@ def _contract(
                 dependents[first, other] = dependents[at, other]
 
 
-@njit(cache=True)
+@compiled()
 def _move_into(new: int, cycle: Int32s, within: Int32s, above: Int32s, on_path: Bools) -> None:
     """Make a new node of the nodes of a cycle."""
     for node in cycle:
@@ -131,7 +131,7 @@ def _move_into(new: int, cycle: Int32s, within: Int32s, above: Int32s, on_path: 
             within[word] = new
 
 
-@njit(cache=True)
+@compiled()
 def _expand(words: int, nodes: int, above: Int32s, head: Int32s, dependent: Int32s) -> Int32s:
     """From the outermost cycles inwards: an arc into a cycle replaces that of the node where it ends, at each level."""
     heads = np.zeros(words, dtype=np.int32)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from biplanar.compiled import compiled
 from biplanar.data.arrays import Int32s, Int64s
 from biplanar.data.forest import Column, Forest
 from biplanar.errors import LabelError, TreeError
@@ -112,7 +112,7 @@ def _label(code: int) -> str:
     return early + openers + late or EMPTY
 
 
-@njit(cache=True)
+@compiled()
 def _codes(heads: Int32s, offsets: Int64s, planes: Planes, plane: int, closers_first: bool) -> Int64s:
     """The brackets of one plane, word by word, as numbers."""
     codes = np.zeros(len(heads), dtype=np.int64)
@@ -133,7 +133,7 @@ def _codes(heads: Int32s, offsets: Int64s, planes: Planes, plane: int, closers_f
     return codes
 
 
-@njit(cache=True)
+@compiled()
 def _number(codes: Int64s) -> tuple[Int32s, Int64s]:
     """Number the distinct codes by first appearance, with an open-addressing table that never fills up."""
     size = 1024
@@ -168,7 +168,7 @@ def label_symbols(names_by_task: list[tuple[str, ...]]) -> tuple[NDArray[np.uint
     return symbols, starts, first_label
 
 
-@njit(cache=True)
+@compiled()
 def _match(
     ids: NDArray[np.int32], offsets: Int64s, symbols: NDArray[np.uint8], starts: Int64s, first_label: Int64s
 ) -> Int32s:

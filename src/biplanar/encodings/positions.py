@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from biplanar.compiled import compiled
 from biplanar.data.arrays import Int32s, Int64s
 from biplanar.data.forest import Column, Forest
 from biplanar.errors import LabelError
@@ -122,7 +122,7 @@ def _needed(upos: Column | None, words: int) -> Column:
     return upos
 
 
-@njit(cache=True)
+@compiled()
 def _count_tags(heads: Int32s, offsets: Int64s, tags: Int32s) -> Int64s:
     """How many words of the head's tag there are from each word to its head, signed by the direction."""
     counts = np.empty(len(heads), dtype=np.int64)
@@ -142,7 +142,7 @@ def _count_tags(heads: Int32s, offsets: Int64s, tags: Int32s) -> Int64s:
     return counts
 
 
-@njit(cache=True)
+@compiled()
 def _find_tags(counts: Int64s, kinds: Int64s, offsets: Int64s, tags: Int32s, root: int) -> Int32s:
     heads = np.full(len(tags), -1, dtype=np.int32)
     for s in range(len(offsets) - 1):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from biplanar.compiled import compiled
 from biplanar.data.arrays import Int32s, Int64s
 from biplanar.data.forest import Forest
 from biplanar.data.tree import Tree
@@ -63,7 +63,7 @@ def assign_planes(forest: Forest, strategy: Strategy) -> Planes:
     return np.asarray(planes)
 
 
-@njit(cache=True)
+@compiled()
 def _visiting_order(heads: Int32s, offsets: Int64s) -> Int32s:
     """The arcs of each sentence by right end, the shortest first: as a stack closes them. -1 behind the last one."""
     order = np.full(len(heads), -1, dtype=np.int32)
@@ -91,7 +91,7 @@ def _visiting_order(heads: Int32s, offsets: Int64s) -> Int32s:
     return order
 
 
-@njit(cache=True)
+@compiled()
 def _next_free(free: Int32s, at: int) -> int:
     """The first word from `at` on that lies inside no arc of this plane; shortens the way for the next time."""
     while free[at] != at:
@@ -100,7 +100,7 @@ def _next_free(free: Int32s, at: int) -> int:
     return at
 
 
-@njit(cache=True)
+@compiled()
 def _cover(free: Int32s, left: int, right: int) -> None:
     """Mark the words strictly between two words as lying inside an arc; `free` leads on from those."""
     at = _next_free(free, left + 1)
@@ -109,7 +109,7 @@ def _cover(free: Int32s, left: int, right: int) -> None:
         at = _next_free(free, at + 1)
 
 
-@njit(cache=True)
+@compiled()
 def _all_free(words: int, rows: int) -> NDArray[np.int32]:
     """For each row, every word leads to itself: none lies inside an arc yet."""
     free = np.empty((rows, words + 1), dtype=np.int32)
@@ -119,7 +119,7 @@ def _all_free(words: int, rows: int) -> NDArray[np.int32]:
     return free
 
 
-@njit(cache=True)
+@compiled()
 def _greedy(heads: Int32s, offsets: Int64s, order: Int32s, switch_averse: bool) -> Planes:
     """Algorithm 1. An arc crosses an earlier one of a plane just if its left end lies strictly inside one."""
     planes = np.zeros(len(heads), dtype=np.int8)
@@ -143,7 +143,7 @@ def _greedy(heads: Int32s, offsets: Int64s, order: Int32s, switch_averse: bool) 
     return planes
 
 
-@njit(cache=True)
+@compiled()
 def _propagate(
     offsets: Int64s, order: Int32s, part: Int32s, side: NDArray[np.uint8], odd: NDArray[np.bool_], switch_averse: bool
 ) -> Planes:
@@ -172,7 +172,7 @@ def _propagate(
     return planes
 
 
-@njit(cache=True)
+@compiled()
 def _rescue(heads: Int32s, offsets: Int64s, order: Int32s, odd: NDArray[np.bool_], planes: Planes) -> None:
     """Greedy over the arcs of the parts that do not fit in two planes.
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from biplanar.compiled import compiled
 from biplanar.data.arrays import Int32s, Int64s
 from biplanar.data.forest import Forest
 from biplanar.data.tree import Tree
@@ -118,7 +118,7 @@ def components(forest: Forest, *, by_direction: bool = False, closers_first: boo
     return Components(*_resolve(parent, side, odd))
 
 
-@njit(cache=True)
+@compiled()
 def _join_crossing(
     heads: Int32s,
     offsets: Int64s,
@@ -198,7 +198,7 @@ def _join_crossing(
                     arc = next_closing[arc]
 
 
-@njit(cache=True)
+@compiled()
 def _list_arcs(
     heads: Int32s,
     base: int,
@@ -235,7 +235,7 @@ def _list_arcs(
             d = next_closing[d]
 
 
-@njit(cache=True)
+@compiled()
 def _root(parent: Int32s, side: NDArray[np.uint8], arc: int) -> tuple[int, int]:
     """The arc that stands for a part, and on which side of it an arc lies; shortens the way for the next time."""
     parity = 0
@@ -247,7 +247,7 @@ def _root(parent: Int32s, side: NDArray[np.uint8], arc: int) -> tuple[int, int]:
     return arc, parity
 
 
-@njit(cache=True)
+@compiled()
 def _join(parent: Int32s, side: NDArray[np.uint8], odd: NDArray[np.bool_], one: int, other: int) -> None:
     """Two arcs cross: they belong to one part, on different sides."""
     root, parity = _root(parent, side, one)
@@ -260,7 +260,7 @@ def _join(parent: Int32s, side: NDArray[np.uint8], odd: NDArray[np.bool_], one: 
         odd[root] |= odd[second]
 
 
-@njit(cache=True)
+@compiled()
 def _resolve(
     parent: Int32s, side: NDArray[np.uint8], odd: NDArray[np.bool_]
 ) -> tuple[Int32s, NDArray[np.uint8], NDArray[np.bool_]]:
@@ -273,7 +273,7 @@ def _resolve(
     return part, sides, odds
 
 
-@njit(cache=True)
+@compiled()
 def _nonprojective(heads: Int32s, offsets: Int64s) -> NDArray[np.bool_]:
     """Subtrees are ranges of a numbering from the root down; each arc asks for the lowest and highest number inside."""
     result = np.zeros(len(heads), dtype=np.bool_)
@@ -315,7 +315,7 @@ def _nonprojective(heads: Int32s, offsets: Int64s) -> NDArray[np.bool_]:
     return result
 
 
-@njit(cache=True)
+@compiled()
 def _number_subtrees(
     heads: Int32s, base: int, n: int, size: Int32s, waiting: Int32s, order: Int32s, number: Int32s
 ) -> None:

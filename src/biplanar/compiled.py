@@ -1,0 +1,141 @@
+"""Compiled loops: numba with a cache that notices a change in any compiled module, and that needs no writable install.
+
+Numba keeps machine code beside the source and looks only at the file of the function itself. Here the cache's folder is
+named after all modules that may hold compiled code, so that compiled functions may call those of other modules.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import logging
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba as _numba
+from numba.core import event as _event
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Numba's types differ by version.
+numba: Any = _numba
+event: Any = _event
+
+PACKAGE = Path(__file__).parent
+
+# The rooms whose modules may hold compiled code.
+ROOMS = ("data", "planes", "encodings", "decoding")
+
+# Seconds of compilation after which a log record says what is going on.
+PATIENCE = 1.0
+
+# What the environment calls the folder that numba's own caches go to.
+CACHE_VARIABLE = "NUMBA_CACHE_DIR"
+
+PREFIX = "compiled-"
+
+logger = logging.getLogger(__name__)
+
+
+def compiled(*, fastmath: bool | set[str] = False) -> Callable[[F], F]:
+    """Compile a function when it is first called, without the interpreter's lock, and keep the machine code."""
+
+    def decorate(function: F) -> F:
+        with _cache_at(cache_folder()):
+            result: F = numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
+        return result
+
+    return decorate
+
+
+@contextmanager
+def _cache_at(folder: Path) -> Iterator[None]:
+    """Numba chooses a function's cache when the function is decorated; other users' functions keep their own."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@cache
+def cache_folder() -> Path:
+    """Where machine code is kept: beside the package, in the user's cache, or else in a folder of this process."""
+    name = PREFIX + sources_digest()
+    for parent in _places():
+        folder = parent / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError:
+            continue
+        _remove_outdated(folder)
+        return folder
+    folder = Path(tempfile.mkdtemp(prefix="biplanar-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ[CACHE_VARIABLE] = str(folder)  # worker processes share it
+    return folder / name
+
+
+def sources_digest() -> str:
+    """A digest of all modules that may hold compiled code: their names, sizes and times of change."""
+    files = sorted(path for room in ROOMS for path in (PACKAGE / room).glob("*.py"))
+    stats = [(path.parent.name, path.name, (stat := path.stat()).st_size, stat.st_mtime_ns) for path in files]
+    return hashlib.sha256(repr(stats).encode()).hexdigest()[:16]
+
+
+def _places() -> Iterator[Path]:
+    if numba.config.CACHE_DIR:
+        yield Path(numba.config.CACHE_DIR)
+        return
+    yield PACKAGE / "__pycache__"
+    try:
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    except RuntimeError:  # there is no home
+        return
+    yield caches / "biplanar" / hashlib.sha256(str(PACKAGE).encode()).hexdigest()[:16]
+
+
+def _remove_outdated(folder: Path) -> None:
+    """Machine code of sources that have changed since."""
+    for other in folder.parent.glob(PREFIX + "*"):
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+class _Notice(event.Listener):  # type: ignore[misc]
+    """Logs once that functions are being compiled, when that takes longer than a moment."""
+
+    def __init__(self) -> None:
+        self._depth, self._start, self._seconds, self._told = 0, 0.0, 0.0, False
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002
+        if not self._depth:
+            self._start = time.monotonic()
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:  # noqa: ARG002
+        self._depth -= 1
+        if not self._depth:
+            self._seconds += time.monotonic() - self._start
+        if self._seconds > PATIENCE and not self._told:
+            self._told = True
+            logger.info("compiling for this machine; the next start will be quicker%s", _unless_temporary())
+
+
+def _unless_temporary() -> str:
+    if cache_folder().is_relative_to(tempfile.gettempdir()):
+        return f" if {CACHE_VARIABLE} names a folder that can be written to"
+    return ""
+
+
+event.register("numba:compile", _Notice())

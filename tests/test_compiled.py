@@ -1,0 +1,86 @@
+"""The cache of compiled functions: where it is, what it notices, and what is said while it is filled."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import biplanar
+from biplanar import compiled
+
+PARSE = [sys.executable, "-m", "biplanar", "encode", "-e", "1p-brackets"]
+SENTENCE = "1\tNobody\t_\t_\t_\t_\t2\tnsubj\t_\t_\n2\tcame\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+
+
+def copied_package(folder: Path) -> Path:
+    """A copy without caches and without the model, which would take longer to copy than to compile."""
+    source = Path(biplanar.__file__).parent
+    shutil.copytree(source, folder / "biplanar", ignore=shutil.ignore_patterns("__pycache__", "models"))
+    return folder / "biplanar"
+
+
+def encode(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    known = {name: value for name, value in os.environ.items() if name not in ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR")}
+    return subprocess.run(
+        PARSE,
+        input=SENTENCE,
+        env={**known, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def machine_code(folder: Path) -> set[Path]:
+    return set(folder.rglob("*.nbc"))
+
+
+def test_a_change_in_any_compiled_module_is_noticed(tmp_path):
+    package = copied_package(tmp_path)
+    assert encode(tmp_path).returncode == 0
+    before = machine_code(package)
+    assert before
+    assert encode(tmp_path).returncode == 0
+    assert machine_code(package) == before
+    with (package / "data" / "arrays.py").open("a", encoding="utf-8") as stream:
+        stream.write("# changed\n")
+    assert encode(tmp_path).returncode == 0
+    assert machine_code(package)
+    assert not machine_code(package) & before  # what was compiled of other sources is gone
+
+
+def test_without_a_writable_place_a_temporary_one_serves(tmp_path):
+    package = copied_package(tmp_path)
+    (package / "__pycache__").write_text("no folder can be here")  # root may write into any folder
+    nowhere = tmp_path / "home"
+    nowhere.write_text("no folder can be here")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    process = encode(tmp_path, HOME=str(nowhere), TMPDIR=str(temporary))
+    assert process.returncode == 0, process.stderr
+    assert "Nobody\t" in process.stdout
+    assert "Traceback" not in process.stderr
+    assert not machine_code(tmp_path)  # removed when the process ended
+
+
+def test_an_own_folder_can_be_named(tmp_path):
+    package = copied_package(tmp_path)
+    assert encode(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "own")).returncode == 0
+    assert machine_code(tmp_path / "own")
+    assert not machine_code(package)
+
+
+def test_slow_compilation_is_told_once(tmp_path):
+    copied_package(tmp_path)
+    first, second = encode(tmp_path), encode(tmp_path)
+    assert first.stderr.count("biplanar: compiling for this machine") == 1
+    assert "compiling" not in second.stderr
+
+
+def test_other_users_of_numba_keep_their_caches():
+    before = compiled.numba.config.CACHE_DIR
+    compiled.compiled()(lambda: 1)
+    assert before == compiled.numba.config.CACHE_DIR
