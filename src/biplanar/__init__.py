@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from biplanar.encodings import ENCODINGS
     from biplanar.errors import BiplanarError
     from biplanar.evaluation import evaluate
-    from biplanar.pipeline.parser import Document, Parser, load
+    from biplanar.pipeline.loading import load
+    from biplanar.pipeline.options import ParseOptions
+    from biplanar.pipeline.parser import Document, Parser
     from biplanar.planes.assignment import planes_of
 
 __version__ = "0.1.0"
@@ -28,6 +30,7 @@ _HOMES = {
     "ENCODINGS": "encodings",
     "BiplanarError": "errors",
     "Document": "pipeline.parser",
+    "ParseOptions": "pipeline.options",
     "Parser": "pipeline.parser",
     "Sentence": "data.conllu",
     "Tree": "data.tree",
@@ -37,7 +40,7 @@ _HOMES = {
     "encode": "decoding.labels",
     "encode_all": "decoding.labels",
     "evaluate": "evaluation",
-    "load": "pipeline.parser",
+    "load": "pipeline.loading",
     "parse_conllu": "data.conllu",
     "planes_of": "planes.assignment",
     "read_conllu": "data.conllu",
@@ -49,6 +52,7 @@ __all__ = [
     "ENCODINGS",
     "BiplanarError",
     "Document",
+    "ParseOptions",
     "Parser",
     "Sentence",
     "Tree",

@@ -88,8 +88,8 @@ def cache_folder() -> Path:
 
 def sources_digest() -> str:
     """A digest of all modules that may hold compiled code: their names, sizes and times of change."""
-    files = sorted(path for room in ROOMS for path in (PACKAGE / room).glob("*.py"))
-    stats = [(path.parent.name, path.name, (stat := path.stat()).st_size, stat.st_mtime_ns) for path in files]
+    files = sorted(path for room in ROOMS for path in (PACKAGE / room).rglob("*.py"))
+    stats = [(str(path.relative_to(PACKAGE)), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in files]
     return hashlib.sha256(repr(stats).encode()).hexdigest()[:16]
 
 

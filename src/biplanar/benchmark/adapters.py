@@ -26,7 +26,7 @@ Parse = Callable[[Path, Path], Stages | None]  # the seconds of each stage, wher
 
 def load_parser(model: str | None, options: Options) -> Parser:
     """Biplanar's parser on one core, with the runtime asked for."""
-    from biplanar.pipeline.parser import load
+    from biplanar.pipeline.loading import load
 
     return load(model, device="cpu", threads=1, runtime=_runtime(options))
 

@@ -55,7 +55,7 @@ class System:
 
 def embedded_model() -> str:
     """The folder of the model that ships inside."""
-    from biplanar.pipeline.parser import EMBEDDED
+    from biplanar.pipeline.loading import EMBEDDED
 
     return str(files("biplanar") / "models" / EMBEDDED)
 

@@ -43,7 +43,8 @@ def evaluate(
 
 
 def _parsed(gold: list[Sentence], model: str | None, raw: bool, decoder: str) -> list[Sentence]:
-    from biplanar.pipeline.parser import load, raw_text
+    from biplanar.pipeline.loading import load
+    from biplanar.pipeline.parser import raw_text
 
     parser = load(model)
     sentences = parser.segmenter.segment(raw_text(gold)) if raw else gold

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from biplanar.data.files import INPUTS, OUTPUTS
 
+# What is written to files of these endings, if nothing else is asked for; all others get CoNLL-U.
+ENDINGS = {".json": "json", ".jsonl": "json", ".svg": "svg", ".html": "html", ".txt": "tree"}
+
 
 def parse(
-    file: Annotated[str, typer.Argument(help="What to parse; - is standard input.")] = "-",
+    files: Annotated[
+        list[str] | None, typer.Argument(help="What to parse, one file after the other; - is standard input.")
+    ] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="A model's folder; none: English.")] = None,
     text: Annotated[str | None, typer.Option("--text", help="Parse this text.")] = None,
-    source: Annotated[
+    kind: Annotated[
         str | None, typer.Option("--input", help=f"{', '.join(INPUTS)}; by the file's name if not given.")
     ] = None,
-    target: Annotated[str, typer.Option("--output", help=", ".join(OUTPUTS))] = "conllu",
+    target: Annotated[
+        str | None, typer.Option("--output", help=f"{', '.join(OUTPUTS)}; by the ending of -o if not given.")
+    ] = None,
     output: Annotated[str, typer.Option("-o", help="Where to write; - is standard output.")] = "-",
     decoder: Annotated[str, typer.Option(help="search, minimum-risk, greedy or paper.")] = "search",
     beam: Annotated[int, typer.Option(help="How many states a search keeps at each word.", min=1, max=10_000)] = 64,
@@ -32,34 +40,36 @@ def parse(
     runtime: Annotated[str | None, typer.Option(help="int8, onnx or torch; the fastest if not given.")] = None,
     threads: Annotated[int, typer.Option(help="Processor threads, of each worker.", min=1)] = 1,
     workers: Annotated[int, typer.Option(help="Processes that parse, each with the model loaded.", min=1)] = 1,
+    engine: Annotated[
+        str | None, typer.Option(help="What runs them: process or processes; by the number of workers if not given.")
+    ] = None,
 ) -> None:
     """Parse text, words or CoNLL-U."""
     _spare_scipy()
-    from biplanar.bulk.task import Task, parse_file
+    from biplanar.bulk import EngineConfig, Source, Task, make_engine, parse_files
     from biplanar.cli.draw import terminal_width
     from biplanar.data.files import writing
-    from biplanar.decoding.search import Beam
+    from biplanar.decoding.beam import Beam
     from biplanar.errors import BiplanarError
+    from biplanar.pipeline.options import ParseOptions
 
-    if text is not None and file != "-":
-        raise BiplanarError(f"expected a file or --text, found both {file} and --text")
+    if text is not None and files:
+        raise BiplanarError(f"expected a file or --text, found both {files[0]} and --text")
+    options = ParseOptions(decoder, Beam(beam), probabilities, best, batch_tokens)
     task = Task(
         model,
         device=device,
         runtime=runtime,
         threads=threads,
-        output=target,
-        decoder=decoder,
-        beam=Beam(beam),
-        probabilities=probabilities,
-        best=best,
-        batch_words=batch_tokens,
+        options=options,
+        output=target or ENDINGS.get(Path(output).suffix, "conllu"),
         width=terminal_width(),
         colour=sys.stdout.isatty(),
     )
-    kind = source or ("text" if text is not None or ".conllu" not in file else "conllu")
+    source = Source(tuple(files or ["-"]), kind, text)
+    runner = make_engine(EngineConfig(workers, _report), engine)
     with writing(output) as stream:
-        outcome = parse_file(file, stream.buffer, task, kind=kind, text=text, workers=workers, report=_report)
+        outcome = parse_files(source, stream.buffer, task, runner)
     if lost := outcome.lost:
         _report(f"the search found no tree for {lost} of {outcome.sentences} sentences; greedy decoding did")
 

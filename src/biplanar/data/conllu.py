@@ -158,6 +158,17 @@ class Sentence:
         lines = [line for line in self.raw.split("\n") if not line.startswith(starts)]
         return Sentence("\n".join([*comments, *lines]), self.rows, self.path, self.line)
 
+    def with_comment(self, key: str, value: str) -> Sentence:
+        """The same sentence with another value of the comment `# key = ...`, where it stands."""
+        start = f"# {key} ="
+        lines = [f"{start} {value}" if line.startswith(start) else line for line in self.raw.split("\n")]
+        return Sentence("\n".join(lines), self.rows, self.path, self.line)
+
+    def without_comments(self, keys: Sequence[str]) -> Sentence:
+        """The same sentence without the comments `# key` and `# key = ...`."""
+        kept = [line for line in self.raw.split("\n") if not _is_comment(line, keys)]
+        return Sentence("\n".join(kept), self.rows, self.path, self.line)
+
     def _with_rows(self, rows: list[str]) -> Sentence:
         renewed = dict(zip(self.rows, rows, strict=True))
         lines = [renewed.get(line) or _renew(line, renewed) for line in self.raw.split("\n")]
@@ -231,6 +242,10 @@ def _displacy_arc(head: int, dependent: int, deprel: str) -> dict[str, Any]:
     """Its ends from left to right, counted from 0, and where its arrow points."""
     left, right = sorted((head, dependent))
     return {"start": left - 1, "end": right - 1, "label": deprel, "dir": "left" if dependent < head else "right"}
+
+
+def _is_comment(line: str, keys: Sequence[str]) -> bool:
+    return line.startswith("#") and line[1:].partition("=")[0].strip() in keys
 
 
 def _with_arc(row: str, head: int, deprel: str) -> str:

@@ -21,7 +21,7 @@ CHUNK = 1 << 16  # what a processor keeps close at hand: larger ones are slower 
 
 # What can be parsed, and what becomes of it.
 INPUTS = ("text", "lines", "horizontal", "vertical", "conllu")
-OUTPUTS = ("conllu", "json", "tree", "svg")
+OUTPUTS = ("conllu", "json", "tree", "svg", "html")
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 

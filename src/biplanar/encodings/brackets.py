@@ -11,20 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Int32s, Int64s
 from biplanar.data.forest import Column, Forest
+from biplanar.encodings.encoding import STACKS
+from biplanar.encodings.stacks import Moves, bracket_moves, follow_moves
 from biplanar.errors import LabelError, TreeError
 from biplanar.planes.assignment import Planes, Strategy, assign_planes
 
 EMPTY = "_"
-SYMBOLS = "</\\>"
-
-# Tasks that say how deep a stack is after each word: the deepest label stands for all that is deeper.
-DEPTH_TASK = "depth."
-DEEPEST = 12
 
 # A label as one number: how often each bracket stands in each of its places, with `COUNT_BITS` bits for repeated ones.
 COUNT_BITS = 20
@@ -40,6 +36,7 @@ class Brackets:
     name: str
     strategy: Strategy | None
     needs_upos: bool = False
+    kind: str = STACKS
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -61,24 +58,12 @@ class Brackets:
 
     def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
         """Match brackets on a stack for each direction and plane; a later arc of a word replaces an earlier one."""
-        symbols, starts, first_label = label_symbols([column.names for column in columns])
-        ids = np.stack([column.ids for column in columns])
-        return np.asarray(_match(ids, offsets, symbols, starts, first_label))
+        moves = self.moves([column.names for column in columns])
+        return np.asarray(follow_moves(np.stack([column.ids for column in columns]), offsets, *moves))
 
-    def depths(self, columns: Sequence[Column], offsets: Int64s) -> dict[str, Column]:
-        r"""How deep each stack is after each word, by tasks named `depth.plane1.left` and so on.
-
-        `<` and `\` have the left stack, `/` and `>` the right one. The labels must be balanced, as those of trees are.
-        """
-        names = tuple(str(depth) for depth in range(DEEPEST + 1))
-        result = {}
-        for task, column in zip(self.tasks, columns, strict=True):
-            for side, opener, closer in (("left", "<", "\\"), ("right", "/", ">")):
-                changes = [name.count(opener) - name.count(closer) for name in column.names]
-                depths = _running_sums(np.array([*changes, 0])[column.ids], offsets)  # 0: of labels without a name
-                ids = depths.clip(0, DEEPEST).astype(np.int32)
-                result[f"{DEPTH_TASK}{task}.{side}"] = Column(ids, names)
-        return result
+    def moves(self, names: Sequence[Sequence[str]]) -> Moves:
+        """Every bracket is a move."""
+        return bracket_moves(names)
 
     def _check(self, forest: Forest) -> None:
         roots = forest.roots()
@@ -88,12 +73,6 @@ class Brackets:
             raise TreeError(message, sentence)
         if np.diff(forest.offsets).max(initial=0) > LONGEST:
             raise LabelError(f"{self.name} takes sentences of up to {LONGEST} words")
-
-
-def _running_sums(values: Int64s, offsets: Int64s) -> Int64s:
-    """Sums from the start of each sentence up to each word, that word included."""
-    sums = np.concatenate([[0], np.cumsum(values)])
-    return np.asarray(sums[1:] - np.repeat(sums[offsets[:-1]], np.diff(offsets)))
 
 
 def _plane_labels(forest: Forest, planes: Planes, plane: int, early: bool) -> Column:
@@ -154,59 +133,3 @@ def _number(codes: Int64s) -> tuple[Int32s, Int64s]:
             count += 1
         ids[at] = table[slot]
     return ids, distinct[:count].copy()
-
-
-def label_symbols(names_by_task: list[tuple[str, ...]]) -> tuple[NDArray[np.uint8], Int64s, Int64s]:
-    """All labels' brackets end to end, where each label starts, and the first label of each task.
-
-    What is no bracket is passed over, so that any text is a label.
-    """
-    labels = [[SYMBOLS.index(sign) for sign in name if sign in SYMBOLS] for names in names_by_task for name in names]
-    symbols = np.array([symbol for label in labels for symbol in label], dtype=np.uint8)
-    starts = np.cumsum([0, *map(len, labels)], dtype=np.int64)
-    first_label = np.cumsum([0, *map(len, names_by_task)], dtype=np.int64)
-    return symbols, starts, first_label
-
-
-@compiled()
-def _match(
-    ids: NDArray[np.int32], offsets: Int64s, symbols: NDArray[np.uint8], starts: Int64s, first_label: Int64s
-) -> Int32s:
-    tasks, total = ids.shape
-    heads = np.full(total, -1, dtype=np.int32)
-    most = 0  # brackets in one sentence: as deep as a stack can get
-    for s in range(len(offsets) - 1):
-        brackets = 0
-        for task in range(tasks):
-            for at in range(offsets[s], offsets[s + 1]):
-                if ids[task, at] >= 0:
-                    label = first_label[task] + ids[task, at]
-                    brackets += starts[label + 1] - starts[label]
-        most = max(most, brackets)
-    stacks = np.empty((2 * tasks, most), dtype=np.int32)
-    depths = np.zeros(2 * tasks, dtype=np.int64)
-    for s in range(len(offsets) - 1):
-        base = offsets[s] - 1
-        for stack in range(2 * tasks):
-            depths[stack] = 0
-        for at in range(offsets[s], offsets[s + 1]):
-            word = at - base
-            for task in range(tasks):
-                number = ids[task, at]
-                if number < 0:
-                    continue
-                label = first_label[task] + number
-                for place in range(starts[label], starts[label + 1]):
-                    symbol = symbols[place]
-                    stack = 2 * task + (symbol & 1)  # `<` and `\` have one, `/` and `>` the other
-                    if symbol < 2:
-                        stacks[stack, depths[stack]] = word - 1
-                        depths[stack] += 1
-                    elif depths[stack] > 0:
-                        depths[stack] -= 1
-                        partner = stacks[stack, depths[stack]]
-                        if symbol == 3:
-                            heads[at] = partner
-                        elif partner > 0:  # a `<` on the first word has no dependent
-                            heads[base + partner] = word
-    return heads

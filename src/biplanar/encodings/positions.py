@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Int32s, Int64s
+from biplanar.data.arrays import Int8s, Int32s, Int64s
 from biplanar.data.forest import Column, Forest
+from biplanar.encodings.encoding import HEADS
 from biplanar.errors import LabelError
 
 NO_HEAD = -1
@@ -18,13 +19,22 @@ ROOT_TAG = "ROOT"
 NO_TAG = -2
 
 
+class _Positions:
+    """What these encodings share: they have no planes."""
+
+    def planes(self, forest: Forest) -> Int8s | None:
+        """None."""
+        return None
+
+
 @dataclass(frozen=True)
-class Absolute:
+class Absolute(_Positions):
     """The head's number; 0 is the root."""
 
     name: str = "absolute"
     tasks: tuple[str, ...] = ("head",)
     needs_upos: bool = False
+    kind: str = HEADS
 
     def encode(self, forest: Forest) -> tuple[Column, ...]:
         """`3`: the head is word 3."""
@@ -38,12 +48,13 @@ class Absolute:
 
 
 @dataclass(frozen=True)
-class Relative:
+class Relative(_Positions):
     """The signed distance to the head; 0 is the root."""
 
     name: str = "relative"
     tasks: tuple[str, ...] = ("head",)
     needs_upos: bool = False
+    kind: str = HEADS
 
     def encode(self, forest: Forest) -> tuple[Column, ...]:
         """`+2`: the head is the second word to the right."""
@@ -59,12 +70,13 @@ class Relative:
 
 
 @dataclass(frozen=True)
-class RelativePos:
+class RelativePos(_Positions):
     """The head's part of speech, and how many words of it lie between: `+2@VERB` is the second verb to the right."""
 
     name: str = "rel-pos"
     tasks: tuple[str, ...] = ("head",)
     needs_upos: bool = True
+    kind: str = HEADS
 
     def encode(self, forest: Forest) -> tuple[Column, ...]:
         """`-1@ROOT` is the root."""

@@ -15,7 +15,6 @@ from biplanar.data.files import OPENERS
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding import decode_forest
 from biplanar.encodings import ENCODINGS, Encoding
-from biplanar.encodings.brackets import Brackets
 from biplanar.errors import FileError
 from biplanar.planes.crossings import nonprojective
 
@@ -148,7 +147,8 @@ def coverage(forest: Forest, encoding: Encoding) -> Coverage:
     asserted = encoding.decode(columns, forest.offsets, forest.upos)
     right = np.where(forest.heads == 0, asserted <= 0, asserted == forest.heads)
     repaired = decode_forest(columns, deprels, forest.offsets, encoding, decoder="paper", upos=forest.upos)
-    planes = encoding.planes(forest) if isinstance(encoding, Brackets) else np.zeros(0)
+    planes = encoding.planes(forest)
+    planes = np.zeros(0, dtype=np.int8) if planes is None else planes
     return Coverage(
         words=len(forest.heads),
         sentences=len(forest),

@@ -9,17 +9,18 @@ from typing import Any
 
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.data.files import read_lines, writing
+from biplanar.decoding import DEFAULT_DECODER
 from biplanar.errors import BiplanarError, FileError
 from biplanar.evaluation import evaluate
+from biplanar.pipeline.loading import load
 from biplanar.pipeline.model_card import write_card
 from biplanar.pipeline.model_folder import ModelFolder
-from biplanar.pipeline.parser import Parser, load, raw_text
+from biplanar.pipeline.parser import Parser, raw_text
 from biplanar.tagger.checkpoint import load_checkpoint, load_weights, save_checkpoint, save_weights
 from biplanar.tagger.config import Config
 from biplanar.tagger.device import choose_device
 from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.export import export_onnx
-from biplanar.tagger.predict import DEFAULT_DECODER
 from biplanar.tagger.runtime import OnnxTagger
 from biplanar.tagger.training import Record, Trainer, build_network
 from biplanar.tagger.vectors import read_vectors
@@ -61,7 +62,7 @@ def train_model(
         device=where,
         vectors=vectors,
         treebanks=treebanks + [0] * len(more),
-        teachers=[Member(teacher.scorer, teacher.vocabulary.tasks) for teacher in teachers],
+        teachers=[Member(teacher.scorer, teacher.inventory.names) for teacher in teachers],
     )
     _prepare(folder, trainer, resume)
     for record in trainer.run():
@@ -88,9 +89,9 @@ def _parse_raw(teachers: Sequence[Parser], files: Iterable[str]) -> Iterator[Sen
             sentences: Iterable[Sentence] = read_conllu(file)
         else:
             sentences = first.segmenter.stream(line + "\n" for _, line in read_lines(file))
-        members = [Member(teacher.scorer, teacher.vocabulary.tasks) for teacher in teachers]
-        together = Ensemble(members, first.vocabulary.tasks)
-        parser = Parser(together, first.encoding, first.vocabulary, first.folder, batch_words=first.batch_words)
+        members = [Member(teacher.scorer, teacher.inventory.names) for teacher in teachers]
+        together = Ensemble(members, first.inventory.names)
+        parser = Parser(together, first.inventory, first.folder, batch_words=first.batch_words)
         yield from parser.pipe(sentences)
 
 

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from biplanar.decoding import DECODERS, SCORE_DECODERS
+from biplanar.decoding import DECODERS
 from biplanar.encodings import ENCODINGS
 from biplanar.serve import documents, udpipe
 from biplanar.serve.batching import Batcher, Work
@@ -137,7 +137,7 @@ class Service:
             {
                 "default": self.models.default.name,
                 "models": models,
-                "decoders": [*SCORE_DECODERS, *DECODERS],
+                "decoders": list(DECODERS),
                 "encodings": list(ENCODINGS),
                 "limits": {"bytes": self.limits.body_bytes, **shown},
             }

@@ -19,6 +19,7 @@ from threading import Condition, Thread
 from starlette.exceptions import HTTPException
 
 from biplanar.data.conllu import Sentence
+from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.serve.limits import Limits
 from biplanar.serve.metrics import Metrics
@@ -40,12 +41,11 @@ class Parsing:
     """How sentences are to be parsed; those for which it is the same can be parsed together."""
 
     parser: Parser
-    decoder: str
-    probabilities: bool = False
+    options: ParseOptions
 
     def __call__(self, sentences: list[Sentence]) -> list[Sentence]:
         """The sentences with their trees."""
-        return list(self.parser.pipe(sentences, decoder=self.decoder, probabilities=self.probabilities))
+        return list(self.parser.pipe(sentences, self.options))
 
 
 @dataclass(frozen=True)

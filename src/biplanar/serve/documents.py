@@ -10,23 +10,23 @@ from itertools import tee
 from typing import Any
 
 from biplanar.data.conllu import Sentence, parse_conllu
-from biplanar.decoding import check_decoder
+from biplanar.decoding import DEFAULT_DECODER, get_decoder
+from biplanar.decoding.search import finds_several_trees
 from biplanar.draw import Entry, draw_comparison, draw_svg, paired
 from biplanar.draw.arcs import planes_to_draw
 from biplanar.draw.compare import Differences
 from biplanar.draw.metrics import is_right_to_left
 from biplanar.draw.sentences import label_rows, shown_planes
 from biplanar.encodings import get_encoding
-from biplanar.encodings.brackets import Brackets
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.evaluation import evaluate
+from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import head_probabilities
 from biplanar.planes.crossings import is_projective
 from biplanar.serve.batching import Parsing, Work
 from biplanar.serve.limits import Limits
 from biplanar.serve.models import Model, Models
 from biplanar.serve.refusals import decoded, refusal
-from biplanar.tagger.predict import DEFAULT_DECODER
 
 SOURCES: dict[str, type] = {"text": str, "words": list, "conllu": str}
 SETTINGS: dict[str, Any] = {  # with what they are if they are not given
@@ -123,7 +123,7 @@ class ParseRequest:
         settings = SETTINGS | {name: value for name, value in values.items() if name in SETTINGS}
         model = models.find(values["model"]) if "model" in values else models.default
         settings |= {"model": model, "labels": values.get("labels", model.encoding)}
-        check_decoder(settings["decoder"])
+        get_decoder(settings["decoder"])
         get_encoding(settings["labels"])
         request = cls(source=source, sentences=_sentences(source, content, model), **settings)
         request._check(limits)
@@ -132,7 +132,7 @@ class ParseRequest:
     def _check(self, limits: Limits) -> None:
         if not 1 <= self.best <= limits.best:
             raise refusal(f"best: expected a number from 1 to {limits.best}, found {self.best}")
-        if self.best > 1 and not isinstance(self.model.parser.encoding, Brackets):
+        if self.best > 1 and not finds_several_trees(self.model.parser.encoding):
             raise refusal(f"best: expected 1, as the model {self.model.name} is none of brackets, found {self.best}")
         if not self.parse and (self.source != "conllu" or self.best > 1):
             raise refusal("parse: expected true but for conllu with its trees in it, and best 1; found false")
@@ -144,7 +144,9 @@ class ParseRequest:
             sentences,
             lambda parsed: [_json(self._shown(*pair)) for pair in zip(parsed, originals)],  # noqa: B905
             self._finish,
-            Parsing(self.model.parser, self.decoder, self.probabilities) if self.parse else None,
+            Parsing(self.model.parser, ParseOptions(self.decoder, probabilities=self.probabilities))
+            if self.parse
+            else None,
             most_words=limits.drawn_words // self.best if self.svg or self.best > 1 else None,
             weight=max(self.best, 1 + self.svg),
         )
@@ -168,7 +170,7 @@ class ParseRequest:
         """The tree that the decoder chose, then the best others, with their log-probabilities where these are known."""
         if self.best == 1:
             return [(sentence, None)]
-        found = list(self.model.parser.best_trees_of(original, self.best))
+        found = self.model.parser.several_trees(original, self.best).trees
         heads = sentence.heads
         own = next((score for tree, score in found if tree.heads == heads), None)
         return [(sentence, own), *((tree, score) for tree, score in found if tree.heads != heads)][: self.best]

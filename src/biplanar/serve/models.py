@@ -9,12 +9,13 @@ from functools import cached_property
 from pathlib import Path
 
 from biplanar.data.conllu import Sentence
-from biplanar.decoding import DECODERS, SCORE_DECODERS
+from biplanar.decoding import DECODERS
+from biplanar.decoding.search import finds_several_trees
 from biplanar.draw import draw_sentence
 from biplanar.encodings import ENCODINGS
-from biplanar.encodings.brackets import Brackets
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
-from biplanar.pipeline.parser import EMBEDDED, Parser, load
+from biplanar.pipeline.loading import EMBEDDED, load
+from biplanar.pipeline.parser import Parser
 from biplanar.planes.crossings import is_projective
 from biplanar.serve.refusals import refusal
 
@@ -47,13 +48,13 @@ class Model:
     def warm_up(self) -> None:
         """Have all loaded and compiled that requests may need."""
         sentence = Sentence.from_words(["Ready", "."], upos=["ADJ", "PUNCT"])
-        for decoder in (*SCORE_DECODERS, *DECODERS):
+        for decoder in DECODERS:
             for parsed in self.parser.pipe([sentence], decoder=decoder, probabilities=True):
                 is_projective(parsed.tree)
                 for encoding in ENCODINGS:
                     draw_sentence(parsed, encoding=encoding)
-        if isinstance(self.parser.encoding, Brackets):
-            list(self.parser.best_trees_of(sentence, 2))
+        if finds_several_trees(self.parser.encoding):
+            self.parser.several_trees(sentence, 2)
         if self.takes_raw_text:
             self.parser.segmenter.segment("Ready.")
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from biplanar import __version__
-from biplanar.decoding import DECODERS, SCORE_DECODERS
+from biplanar.decoding import DECODERS, DEFAULT_DECODER
 from biplanar.encodings import ENCODINGS
 from biplanar.serve.forms import MULTIPART, URLENCODED
 from biplanar.serve.limits import Limits
 from biplanar.serve.udpipe import READERS, TOKENIZERS, WRITERS
-from biplanar.tagger.predict import DEFAULT_DECODER
 
 Schema = dict[str, Any]
 
@@ -173,7 +172,7 @@ def _questions(limits: Limits) -> Schema:
     }
     settings = {
         "model": {**STRING, "description": "A model's name; by default the first."},
-        "decoder": {**STRING, "enum": [*SCORE_DECODERS, *DECODERS], "default": DEFAULT_DECODER},
+        "decoder": {**STRING, "enum": list(DECODERS), "default": DEFAULT_DECODER},
         "labels": {
             **STRING,
             "enum": list(ENCODINGS),

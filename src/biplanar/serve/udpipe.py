@@ -10,11 +10,11 @@ from typing import Any
 from biplanar import __version__
 from biplanar.data.conllu import FORM, ID, MISC, Sentence, parse_conllu
 from biplanar.errors import UnknownNameError
+from biplanar.pipeline.options import DEFAULT_OPTIONS
 from biplanar.serve.batching import Parsing, Work
 from biplanar.serve.forms import Fields
 from biplanar.serve.models import Model, Models
 from biplanar.serve.refusals import refusal
-from biplanar.tagger.predict import DEFAULT_DECODER
 from biplanar.tokenizer.segmentation import numbered, raw_text, split_horizontal, split_vertical
 
 TOKENIZERS = ("tokenizer", "generic_tokenizer")
@@ -55,7 +55,7 @@ def process_work(fields: Fields, models: Models) -> Work:
         model.parsable(sentences) if parse else sentences,
         writer.render,
         lambda rendered: _json({"model": model.name, "acknowledgements": [], "result": "".join(rendered)}),
-        Parsing(model.parser, DEFAULT_DECODER) if parse else None,
+        Parsing(model.parser, DEFAULT_OPTIONS) if parse else None,
     )
 
 

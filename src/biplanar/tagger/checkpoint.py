@@ -85,7 +85,7 @@ def load_checkpoint(trainer: Trainer, path: Path) -> None:
 
 def fingerprint(trainer: Trainer) -> str:
     """What must be equal for a checkpoint to fit: the configuration, the seed, the data, and what teachers teach."""
-    known = [trainer.config.to_dict(), trainer.seed, trainer.vocabulary.to_dict(), *sorted(trainer.lessons)]
+    known = [trainer.config.to_dict(), trainer.seed, trainer.vocabulary.to_dict(), *sorted(trainer.soft_targets)]
     digest = hashlib.sha256(json.dumps(known).encode())
     forest, treebanks = trainer.train_examples.forest, trainer.train_examples.corpus.treebanks
     for array in (forest.heads, forest.offsets, trainer.dev.heads, treebanks):

@@ -20,6 +20,7 @@ class ConfigError(BiplanarError):
 class NetworkConfig:
     """Word embedding and character LSTM, stacked BiLSTMs, one layer of labels a task."""
 
+    encoder: str = "bilstm"  # from words to vectors in their context
     word_dim: int = 100
     char_dim: int = 100
     char_hidden: int = 200  # per direction

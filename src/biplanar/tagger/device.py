@@ -1,8 +1,8 @@
 """A network on any device, by PyTorch. What it computes there is fetched while other batches are decoded.
 
-Launching work on a device takes no longer than saying what is to be done, and so does `score`: its result waits for the
-tables only when they are looked at. They come in one piece, as fetching has its price however little is fetched. What
-words are as dependents and as heads stays on the device, until heads are known to relate them to.
+`score` is asynchronous: the first access to a table of labels blocks. All tables are fetched in one copy, as each copy
+has its price however little it fetches. What words are as dependents and as heads stays on the device, until heads are
+known to relate them to.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
 
 from biplanar.data.arrays import Float32s, Int64s
+from biplanar.data.forest import offsets_of
+from biplanar.decoding.scores import Scores
 from biplanar.errors import BiplanarError
 from biplanar.tagger.features import Batch, Spellings, Vocabulary
 from biplanar.tagger.form_cache import FormCache
-from biplanar.tagger.network import Tagger, TensorBatch, TensorSpellings
-from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Relating
+from biplanar.tagger.network import Output, Tagger
+from biplanar.tagger.tensors import TensorBatch, TensorSpellings
 
 # Of the two kinds of half precision the one with more digits: scores are small.
 FULL, HALF = torch.float32, torch.float16
@@ -55,8 +55,8 @@ class TorchTagger:
         for module in self.network.modules():
             if isinstance(module, nn.LSTM):  # else each call would put its weights side by side anew
                 module.flatten_parameters()
-        # Batches that are decoded at a time: a device leaves the processor's cores to decoding.
-        self.threads = os.cpu_count() or 1 if device.type == "cuda" else 1
+        # A GPU leaves the CPU's cores to decoding.
+        self.decoding_threads = os.cpu_count() or 1 if device.type == "cuda" else 1
         self._forms = FormCache(vocabulary, self._encode_forms)
         # Words are related to their heads ahead of what has been launched for other batches meanwhile.
         self._aside: torch.cuda.Stream | None = None
@@ -67,8 +67,7 @@ class TorchTagger:
     def _encode_forms(self, spellings: Spellings) -> Tensor:
         self.network.eval()
         with self._precision():
-            vectors: Tensor = self.network.represent(TensorSpellings.of(spellings, self.device))
-        return vectors
+            return self.network.encoder.represent(TensorSpellings.of(spellings, self.device))
 
     def represent(self, forms: Sequence[str]) -> Tensor:
         """Vectors of some forms: (forms, features)."""
@@ -76,45 +75,40 @@ class TorchTagger:
         return vectors
 
     @torch.no_grad()
-    def score(self, forms: Tensor, batch: Batch) -> DeviceScores:
-        """Scores by task: (words of all sentences, labels)."""
+    def score(self, forms: Tensor, batch: Batch) -> Scores:
+        """The scores of a batch, which stay on the device until they are looked at."""
         self.network.eval()
         with self._precision():
-            if self.network.attention is None:
-                tables = packed_scores(self.network, forms, PackedBatch.of(batch, self.device))
-            else:
-                tables = self.network(forms, TensorBatch.of(batch, self.device))
-        return DeviceScores(self, tables)
-
-    def relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
-        """Scores of relations, given each word's head: (words, relations)."""
-        kind = next(self.network.parameters()).dtype
-        of_dependents, of_heads = (torch.from_numpy(table).to(self.device, kind) for table in (dependents, heads))
-        return self.relate_there(of_dependents, of_heads, governors)
+            output: Output = self.network(forms, TensorBatch(batch, self.device))
+        labels = FetchedTables(output.labels)
+        relate = None if output.dependents is None else partial(self._relate, output, labels)
+        return Scores(offsets_of(batch.lengths), labels, relate)
 
     @torch.no_grad()
-    def relate_there(self, dependents: Tensor, heads: Tensor, governors: Int64s) -> Float32s:
-        """The same for tables that are on the device, and computed."""
-        if self.network.relations is None:
-            raise BiplanarError("this network has no relations given the head")
+    def _relate(self, output: Output, labels: FetchedTables, governors: Int64s) -> Float32s:
+        """Scores of relations, given each word's head: (words, relations)."""
+        assert self.network.relations is not None
+        assert output.dependents is not None
+        assert output.heads is not None
+        labels.wait()  # then what was launched before it, dependents and heads among it, is done
         self.network.eval()
         with self._precision(), nullcontext() if self._aside is None else torch.cuda.stream(self._aside):
-            scores = self.network.relations.relate(dependents, heads, _to_device(governors, self.device))
+            tensor = torch.from_numpy(governors)
+            there = tensor.pin_memory() if self.device.type == "cuda" else tensor
+            where = there.to(self.device, non_blocking=True)
+            scores = self.network.relations.relate(output.dependents, output.heads, where)
             return Fetched(scores.float()).array
 
     def _precision(self) -> AbstractContextManager[Any]:
         return torch.autocast(self.device.type, dtype=self.precision) if self._mixed else nullcontext()
 
 
-class DeviceScores(Relating):
-    """The scores of a batch, by task, that are fetched together; what relating needs stays where it is."""
+class FetchedTables(Mapping[str, Float32s]):
+    """Tables of scores by task, on their way from a device in one copy."""
 
-    def __init__(self, tagger: TorchTagger, tables: Mapping[str, Tensor]) -> None:
-        self._tagger = tagger
-        self._kept = {name: table for name, table in tables.items() if name in (DEPENDENT, GOVERNOR)}
-        labels = {task: table for task, table in tables.items() if task not in self._kept}
-        self._shapes = {task: tuple(table.shape) for task, table in labels.items()}
-        self._fetched = Fetched(torch.cat([table.float().flatten() for table in labels.values()]))
+    def __init__(self, tables: Mapping[str, Tensor]) -> None:
+        self._shapes = {task: tuple(table.shape) for task, table in tables.items()}
+        self._fetched = Fetched(torch.cat([table.float().flatten() for table in tables.values()]))
 
     @cached_property
     def _arrays(self) -> dict[str, Float32s]:
@@ -123,23 +117,20 @@ class DeviceScores(Relating):
         return {task: part.reshape(shape) for (task, shape), part in zip(self._shapes.items(), parts, strict=True)}
 
     def __getitem__(self, task: str) -> Float32s:
-        if task in self._kept:
-            return Fetched(self._kept[task].float()).array
         return self._arrays[task]
 
     def __contains__(self, task: object) -> bool:
-        return task in self._kept or task in self._shapes
+        return task in self._shapes
 
     def __iter__(self) -> Iterator[str]:
-        yield from (*self._shapes, *self._kept)
+        return iter(self._shapes)
 
     def __len__(self) -> int:
-        return len(self._shapes) + len(self._kept)
+        return len(self._shapes)
 
-    def relate(self, governors: Int64s) -> Float32s:
-        """Scores of relations, given each word's head: (words, relations)."""
-        self._fetched.wait()  # what was launched before it is done, then
-        return self._tagger.relate_there(self._kept[DEPENDENT], self._kept[GOVERNOR], governors)
+    def wait(self) -> None:
+        """Until they are here."""
+        self._fetched.wait()
 
 
 class Fetched:
@@ -149,7 +140,7 @@ class Fetched:
         self._here = tensor
         self._done: torch.cuda.Event | None = None
         if tensor.device.type == "cuda":
-            # Only into memory that stays where it is can a device copy by itself.
+            # Only copies to page-locked memory are asynchronous.
             self._here = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
             self._here.copy_(tensor, non_blocking=True)
             # Whoever waits for it leaves its core to others.
@@ -168,53 +159,3 @@ class Fetched:
         """Wait for it."""
         self.wait()
         return np.asarray(self._here.numpy())
-
-
-@dataclass(frozen=True)
-class PackedBatch:
-    """A batch without padding, as recurrent layers run through it: all first words, then all second words, and so on.
-
-    The longest sentence comes first, so that those that are not over yet are always the first ones.
-    """
-
-    words: Tensor  # (all words,), numbers into forms
-    sizes: Tensor  # how many sentences have a first word, a second, and so on; on the CPU, where packing wants them
-    places: Tensor  # (all words,): where to find the words in the order of their sentences
-    treebanks: Tensor  # (all words,)
-
-    @classmethod
-    def of(cls, batch: Batch, device: torch.device) -> PackedBatch:
-        """Copy a batch to a device."""
-        order = np.argsort(-batch.lengths, kind="stable")
-        mask = batch.mask[order].T  # (words, sentences)
-        sizes = mask.sum(axis=1)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        first = np.cumsum(sizes) - sizes
-        places = (first + rank[:, None])[batch.mask]
-        treebanks = np.zeros(len(order), dtype=np.int64) if batch.treebanks is None else batch.treebanks
-        of_words = np.broadcast_to(treebanks[order], mask.shape)[mask]
-        together = _to_device(np.stack([batch.words[order].T[mask], places, of_words]), device)
-        return cls(together[0], torch.from_numpy(sizes), together[1], together[2])
-
-
-def packed_scores(network: Tagger, forms: Tensor, batch: PackedBatch) -> dict[str, Tensor]:
-    """What the network says of a batch, and what `relations` will need of each word: (words of all sentences, labels).
-
-    The same as the network's own `forward`, for one without attention that is not being trained.
-    """
-    hidden = forms.index_select(0, batch.words)  # (all words, features of a form)
-    if network.treebank_embedding is not None:
-        hidden = torch.cat([hidden, network.treebank_embedding(batch.treebanks)], dim=-1)
-    for layer in network.layers if len(batch.words) else ():
-        hidden = layer(PackedSequence(hidden, batch.sizes))[0].data  # (all words, width)
-    words = hidden.index_select(0, batch.places) if len(batch.words) else hidden.new_zeros(0, network.width)
-    scores = {task: output(words) for task, output in network.named_outputs()}
-    if network.relations is not None:
-        scores |= {DEPENDENT: network.relations.dependent(words), GOVERNOR: network.relations.head(words)}
-    return scores
-
-
-def _to_device(array: Int64s, device: torch.device) -> Tensor:
-    tensor = torch.from_numpy(array)
-    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor.to(device)

@@ -1,4 +1,4 @@
-"""Lessons for a small network: what large ones think of every label of every word, rather than the right one only."""
+"""Soft targets for a small network: the probabilities that large ones give to every label of every word."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biplanar.data.arrays import Int32s, Int64s
-from biplanar.decoding.scores import log_probabilities
+from biplanar.data.arrays import Float32s, Int32s, Int64s
+from biplanar.decoding.candidates import log_probabilities
 from biplanar.tagger.features import Corpus, batches_by_words
-from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Scorer
+from biplanar.tagger.predict import Scorer
 
-# Of each word's labels, so many are remembered, with their probabilities: all others together seldom reach 0.001.
+# Of each word's labels, so many are kept, with their probabilities: all others together seldom reach 0.001.
 MOST_LABELS = 8
 
 # What the relations given the head are called beside the tasks.
@@ -21,45 +20,40 @@ RELATION = "relation"
 
 
 @dataclass(frozen=True)
-class Lesson:
+class SoftTargets:
     """The likeliest labels of each word in one task, in any order, and their probabilities, which add up to 1."""
 
-    labels: NDArray[np.int64]  # (words, MOST_LABELS or fewer)
-    chances: NDArray[np.float32]
+    labels: Int64s  # (words, MOST_LABELS or fewer)
+    probabilities: Float32s
 
 
-def teach(teacher: Scorer, corpus: Corpus, heads: Int32s, batch_words: int) -> dict[str, Lesson]:
-    """What a teacher thinks of all words of a corpus: by task, and of the relations to the heads that they have."""
+def soft_targets(teacher: Scorer, corpus: Corpus, heads: Int32s, batch_words: int) -> dict[str, SoftTargets]:
+    """A teacher's targets for all words of a corpus: by task, and for the relations to the heads that they have."""
     forms = teacher.represent(corpus.forms)
-    parts: dict[str, list[Lesson]] = {}
+    parts: dict[str, list[SoftTargets]] = {}
     places = []
     for chosen in batches_by_words(corpus.lengths, batch_words, np.argsort(corpus.lengths, kind="stable")):
-        scores = dict(teacher.score(forms, corpus.batch(chosen)))
+        scores = teacher.score(forms, corpus.batch(chosen))
         places.append(corpus.places(chosen))
-        if DEPENDENT in scores:
-            governors = _governors(heads[places[-1]], corpus.lengths[chosen])
-            scores[RELATION] = teacher.relate(scores.pop(DEPENDENT), scores.pop(GOVERNOR), governors)
-        for task, table in scores.items():
+        tables = dict(scores.labels)
+        if scores.knows_heads:
+            tables[RELATION] = scores.relate(heads[places[-1]])
+        for task, table in tables.items():
             parts.setdefault(task, []).append(_likeliest(table))
     order = np.argsort(np.concatenate(places))
-    return {task: _joined(lessons, order) for task, lessons in parts.items()}
+    return {task: _joined(targets, order) for task, targets in parts.items()}
 
 
-def _governors(heads: Int32s, lengths: Int64s) -> Int64s:
-    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.where(heads > 0, starts + heads, 0)
-
-
-def _likeliest(scores: NDArray[np.float32]) -> Lesson:
+def _likeliest(scores: Float32s) -> SoftTargets:
     most = min(MOST_LABELS, scores.shape[1])
-    chances = np.exp(log_probabilities(scores))
-    labels = np.argpartition(-chances, most - 1, axis=1)[:, :most]
-    kept = np.take_along_axis(chances, labels, axis=1)
-    return Lesson(labels, kept / kept.sum(axis=1, keepdims=True))
+    probabilities = np.exp(log_probabilities(scores))
+    labels = np.argpartition(-probabilities, most - 1, axis=1)[:, :most]
+    kept = np.take_along_axis(probabilities, labels, axis=1)
+    return SoftTargets(labels, kept / kept.sum(axis=1, keepdims=True))
 
 
-def _joined(lessons: Sequence[Lesson], order: Int64s) -> Lesson:
-    labels, chances = (
-        np.concatenate([getattr(lesson, name) for lesson in lessons])[order] for name in ("labels", "chances")
+def _joined(parts: Sequence[SoftTargets], order: Int64s) -> SoftTargets:
+    labels, probabilities = (
+        np.concatenate([getattr(part, name) for part in parts])[order] for name in ("labels", "probabilities")
     )
-    return Lesson(labels, chances)
+    return SoftTargets(labels, probabilities)

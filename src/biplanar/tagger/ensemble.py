@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from biplanar.data.arrays import Float32s, Int64s
-from biplanar.decoding.scores import log_probabilities
+from biplanar.decoding.candidates import log_probabilities
+from biplanar.decoding.scores import DEPREL, Scores
 from biplanar.errors import BiplanarError
 from biplanar.tagger.features import Batch
-from biplanar.tagger.predict import DEPENDENT, GOVERNOR, Scorer, Scores
+from biplanar.tagger.predict import Scorer
 
 LEAST = 1e-9  # the probability of a label that a network does not know
 
@@ -32,6 +33,7 @@ class Ensemble:
 
     members: Sequence[Member]
     tasks: Mapping[str, tuple[str, ...]]
+    decoding_threads: int = 1
 
     def __post_init__(self) -> None:
         for member in self.members:
@@ -45,23 +47,15 @@ class Ensemble:
         return [member.scorer.represent(forms) for member in self.members]
 
     def score(self, forms: list[Any], batch: Batch) -> Scores:
-        """Log-probabilities by task, and what `relate` wants: the tables of all members side by side."""
+        """Log-probabilities by task, and of relations given heads where all members have them."""
         found = [member.scorer.score(vectors, batch) for member, vectors in zip(self.members, forms, strict=True)]
-        scores = {task: self._average(task, [scores[task] for scores in found]) for task in self.tasks}
-        for name in (DEPENDENT, GOVERNOR):
-            tables = [scores[name] for scores in found if name in scores]
-            if len({table.shape for table in tables}) == 1 and len(tables) == len(found):
-                scores[name] = np.concatenate(tables, axis=1)
-        return scores
+        labels = {task: self._average(task, [scores.labels[task] for scores in found]) for task in self.tasks}
 
-    def relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
-        """Log-probabilities of relations, given each word's head: (words, relations)."""
-        parts = zip(*(np.split(table, len(self.members), axis=1) for table in (dependents, heads)), strict=True)
-        found = [
-            member.scorer.relate(np.ascontiguousarray(of_dependents), np.ascontiguousarray(of_heads), governors)
-            for member, (of_dependents, of_heads) in zip(self.members, parts, strict=True)
-        ]
-        return self._average("deprel", found)
+        def relate(governors: Int64s) -> Float32s:
+            return self._average(DEPREL, [one.given_governors(governors) for one in found if one.given_governors])
+
+        all_relate = all(scores.knows_heads for scores in found)
+        return Scores(found[0].offsets, labels, relate if all_relate else None)
 
     def _average(self, task: str, tables: Sequence[Float32s]) -> Float32s:
         """Log-probabilities of the ensemble's labels, from scores of the members'."""

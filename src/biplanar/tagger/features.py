@@ -118,6 +118,11 @@ class Batch:
     lengths: Int64s  # (sentences,)
     treebanks: Int64s | None = None  # (sentences,); None: all are of the first
 
+    @property
+    def treebank_numbers(self) -> Int64s:
+        """The treebank of each sentence."""
+        return np.zeros(len(self.lengths), dtype=np.int64) if self.treebanks is None else self.treebanks
+
     @cached_property
     def mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Where there is a word and not padding: (sentences, words)."""

@@ -1,26 +1,23 @@
-"""The tagger's network: word embedding and character LSTM, stacked BiLSTMs, one layer of labels a task."""
+"""The tagger's network: an encoder, and one layer of labels a task."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from biplanar.encodings.brackets import DEPTH_TASK
+from biplanar.encodings.stacks import DEPTH_TASK
 from biplanar.tagger.config import AuxiliaryConfig, NetworkConfig
-from biplanar.tagger.features import PAD, RESERVED, UNKNOWN, Batch, Spellings
-from biplanar.tagger.lstm import run, run_to_the_ends
-from biplanar.tagger.predict import DEPENDENT, GOVERNOR
+from biplanar.tagger.encoders import make_encoder
+from biplanar.tagger.layers import BiaffineArcs, SharedDropout, with_one, with_root
+from biplanar.tagger.tensors import TensorBatch
 
 # What attention adds to each word: two contexts, and five numbers of its own and of the word before.
 CONTEXT = 200
 COUNTS = 5
 ATTENTION = 2 * (CONTEXT + COUNTS)
-
-NEVER = -1e4  # the score of what cannot be; in half precision, too
 
 
 class Tagger(nn.Module):
@@ -38,128 +35,85 @@ class Tagger(nn.Module):
     ) -> None:
         super().__init__()
         self.tasks = tuple(labels)
-        self.word_dropout = config.word_dropout
-        self.word_embedding = nn.Embedding(forms + RESERVED, config.word_dim, padding_idx=PAD)
-        self.char_embedding = nn.Embedding(chars + RESERVED, config.char_dim, padding_idx=PAD)
-        self.char_lstm = nn.LSTM(config.char_dim, config.char_hidden, batch_first=True, bidirectional=True)
-        self.treebank_embedding = nn.Embedding(treebanks, config.treebank_dim) if config.treebank_dim else None
-        width = config.word_dim + 2 * config.char_hidden
-        self.form = nn.Linear(width, config.form_dim) if config.form_dim else None
-        width = (config.form_dim or width) + config.treebank_dim
-        sizes = [width] + [2 * config.hidden] * (config.layers - 1)
-        self.layers = nn.ModuleList(
-            nn.LSTM(size, config.hidden, batch_first=True, bidirectional=True) for size in sizes
-        )
-        self.dropout = SharedDropout(config.dropout)
-        self.width = 2 * config.hidden
-        self.arcs = BiaffineArcs(self.width, arc_dim, config.dropout) if config.attention else None
-        self.attention = Attention(self.width, config.dropout) if config.attention else None
-        features = self.width + (ATTENTION if config.attention else 0)
+        self.encoder = make_encoder(config, forms, chars, treebanks)
+        width = self.encoder.width
+        self.arcs = BiaffineArcs(width, arc_dim, config.dropout) if config.attention else None
+        self.attention = Attention(width, config.dropout) if config.attention else None
+        features = width + (ATTENTION if config.attention else 0)
         self.outputs = nn.ModuleDict(
             {_module_name(task): _output(config, task, features, size) for task, size in labels.items()}
         )
         self.relations = (
-            Relations(self.width, config.relation_hidden, labels["deprel"], config.dropout)
+            Relations(width, config.relation_hidden, labels["deprel"], config.dropout)
             if config.relation_hidden
             else None
         )
-        self._initialise()
+        initialise_lstms(self)
+        self.register_load_state_dict_pre_hook(_name_the_encoder)  # type: ignore[no-untyped-call]
 
-    def _initialise(self) -> None:
-        for module in self.modules():
-            if isinstance(module, nn.LSTM):
-                for name, parameter in module.named_parameters():
-                    if "weight_hh" in name:
-                        for gate in parameter.chunk(4):
-                            nn.init.orthogonal_(gate)
-                    elif "weight_ih" in name:
-                        nn.init.xavier_uniform_(parameter)
-                    else:
-                        nn.init.zeros_(parameter)
-                        if "bias_ih" in name:  # start with open forget gates, so that memory lasts
-                            nn.init.ones_(parameter.chunk(4)[1])
+    @property
+    def width(self) -> int:
+        """Of an encoded word."""
+        return self.encoder.width
 
-    def forward(self, forms: Tensor, batch: TensorBatch) -> dict[str, Tensor]:
-        """Scores by task, and what `relations` will need of each word: (words of all sentences, labels)."""
-        hidden = self.encode(forms, batch)  # (sentences, words, width)
-        arcs = None if self.arcs is None else self.arcs(hidden, batch.mask)
-        scores = self.score(hidden, batch, arcs)
-        if self.relations is not None:
-            words = batch.only_words(hidden)
-            scores |= {DEPENDENT: self.relations.dependent(words), GOVERNOR: self.relations.head(words)}
-        return scores
+    def forward(self, forms: Tensor, batch: TensorBatch) -> Output:
+        """All that can be said of the words before their heads are known."""
+        words = self.encoder(forms, batch)  # (all words, width)
+        arcs = None if self.arcs is None else self.arcs(batch.padded(words), batch.mask)
+        labels = self.score(words, batch, arcs)
+        if self.relations is None:
+            return Output(labels)
+        return Output(labels, self.relations.dependent(words), self.relations.head(words))
 
-    def score(self, hidden: Tensor, batch: TensorBatch, arcs: Tensor | None) -> dict[str, Tensor]:
+    def score(self, words: Tensor, batch: TensorBatch, arcs: Tensor | None) -> dict[str, Tensor]:
         """Scores by task of encoded words; `arcs` are the scores of their heads."""
         if self.attention is not None:
-            hidden = torch.cat([hidden, self.attention(hidden, batch.mask, arcs)], dim=-1)
-        words = batch.only_words(hidden)  # (all words, features)
+            attended = self.attention(batch.padded(words), batch.mask, arcs)
+            words = torch.cat([words, batch.only_words(attended)], dim=-1)  # (all words, features)
         return {task: output(words) for task, output in self.named_outputs()}
 
     def named_outputs(self) -> Iterator[tuple[str, nn.Module]]:
         """The last layers, by task."""
         return ((task, self.outputs[_module_name(task)]) for task in self.tasks)
 
-    def encode(self, forms: Tensor, batch: TensorBatch) -> Tensor:
-        """Every word in its context: (sentences, words, width). `forms` are what `represent` gives."""
-        hidden = forms[batch.words]  # (sentences, words, features of a form)
-        if self.treebank_embedding is not None:
-            treebank = self.treebank_embedding(batch.treebanks)[:, None]  # (sentences, 1, treebank_dim)
-            hidden = torch.cat([hidden, treebank.expand(-1, hidden.shape[1], -1)], dim=-1)
-        for layer in self.layers:
-            hidden = run(layer, self.dropout(hidden), batch.lengths)  # (sentences, words, width)
-        dropped: Tensor = self.dropout(hidden)
-        return dropped
 
-    def represent(self, spellings: TensorSpellings) -> Tensor:
-        """Every form by itself, by its embedding and its spelling: (forms, form_dim or word_dim + 2 char_hidden)."""
-        ids = spellings.ids
-        if self.training and self.word_dropout:
-            hide = torch.rand(len(ids), device=ids.device) < self.word_dropout
-            ids = ids.masked_fill(hide, UNKNOWN)
-        letters = self.char_embedding(spellings.chars)  # (forms, characters, char_dim)
-        spelled = run_to_the_ends(self.char_lstm, letters, spellings.lengths)  # (forms, 2 char_hidden)
-        both = torch.cat([self.word_embedding(ids), spelled], dim=-1)
-        return both if self.form is None else torch.tanh(self.form(both))
+class Output(NamedTuple):
+    """What the network says of a batch: (all words, labels) by task, and what words are as dependents and as heads."""
+
+    labels: dict[str, Tensor]
+    dependents: Tensor | None = None  # (all words, relation_hidden), for `Relations.relate`
+    heads: Tensor | None = None
 
 
-class SharedDropout(nn.Module):
-    """Dropout with one mask for all words of a sentence (variational dropout)."""
+def initialise_lstms(network: nn.Module) -> None:
+    """Orthogonal recurrent weights, and forget gates that start open, so that memory lasts."""
+    for module in network.modules():
+        if isinstance(module, nn.LSTM):
+            for name, parameter in module.named_parameters():
+                if "weight_hh" in name:
+                    for gate in parameter.chunk(4):
+                        nn.init.orthogonal_(gate)
+                elif "weight_ih" in name:
+                    nn.init.xavier_uniform_(parameter)
+                else:
+                    nn.init.zeros_(parameter)
+                    if "bias_ih" in name:
+                        nn.init.ones_(parameter.chunk(4)[1])
 
-    def __init__(self, rate: float) -> None:
-        super().__init__()
-        self.rate = rate
 
-    def forward(self, hidden: Tensor) -> Tensor:
-        """Drop the same features everywhere in a sentence."""
-        if not self.training or not self.rate:
-            return hidden
-        mask = torch.rand(hidden.shape[0], 1, hidden.shape[2], device=hidden.device) >= self.rate
-        return hidden * mask.to(hidden.dtype) / (1 - self.rate)
+# Parts of the encoder that had no encoder before their names in older weights.
+OLD_ENCODER_PARTS = ("word_embedding.", "char_embedding.", "char_lstm.", "treebank_embedding.", "form.", "layers.")
 
 
-class BiaffineArcs(nn.Module):
-    """How good each word, or the root, is as the head of each word."""
-
-    def __init__(self, width: int, arc_dim: int, dropout: float) -> None:
-        super().__init__()
-        self.root = nn.Parameter(torch.zeros(width))
-        self.arc_head = nn.Linear(width, arc_dim)
-        self.arc_dependent = nn.Linear(width, arc_dim)
-        self.arc_weight = nn.Parameter(torch.zeros(arc_dim + 1, arc_dim))
-        self.dropout = SharedDropout(min(dropout, 0.33))
-
-    def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        """Scores of heads, the root first: (sentences, words, 1 + words)."""
-        dependents = self.dropout(nn.functional.leaky_relu(self.arc_dependent(hidden), 0.1))
-        heads = self.dropout(nn.functional.leaky_relu(self.arc_head(_with_root(self.root, hidden)), 0.1))
-        scores: Tensor = _with_one(dependents) @ self.arc_weight @ heads.transpose(1, 2)
-        padding = nn.functional.pad(~mask, (1, 0), value=False)  # (sentences, 1 + words)
-        return scores.masked_fill(padding[:, None, :], NEVER)
+def _name_the_encoder(_: nn.Module, state: dict[str, Any], prefix: str, *__: Any) -> None:
+    """Weights of older versions name the parts of the encoder without it."""
+    for name in list(state):
+        if name.startswith(tuple(prefix + part for part in OLD_ENCODER_PARTS)):
+            state[f"{prefix}encoder.{name.removeprefix(prefix)}"] = state.pop(name)
 
 
 class Attention(nn.Module):
-    """What is to be expected of each word's head and dependents, by arc scores that other losses do not change."""
+    """Expected head and dependent vectors under detached arc probabilities, for each word."""
 
     def __init__(self, width: int, dropout: float) -> None:
         super().__init__()
@@ -169,8 +123,8 @@ class Attention(nn.Module):
 
     def forward(self, hidden: Tensor, mask: Tensor, arcs: Tensor) -> Tensor:
         """Contexts and counts: (sentences, words, ATTENTION)."""
-        chances = arcs.detach().float().softmax(dim=-1) * mask[..., None]  # (sentences, words, 1 + words)
-        root, heads = chances[..., :1], chances[..., 1:]
+        probabilities = arcs.detach().float().softmax(dim=-1) * mask[..., None]  # (sentences, words, 1 + words)
+        root, heads = probabilities[..., :1], probabilities[..., 1:]
         dependents = heads.transpose(1, 2)
         values = self.value(hidden)  # (sentences, words, CONTEXT)
         contexts = torch.cat([heads @ values + root * self.root_value, dependents @ values], dim=-1)
@@ -180,9 +134,9 @@ class Attention(nn.Module):
         return torch.cat([self.dropout(contexts), counts, before], dim=-1)
 
 
-def _both_sides(chances: Tensor) -> tuple[Tensor, Tensor]:
+def _both_sides(probabilities: Tensor) -> tuple[Tensor, Tensor]:
     """How much of each row lies left of the diagonal, and how much right of it: (sentences, words, 1) each."""
-    return chances.tril(-1).sum(dim=-1, keepdim=True), chances.triu(1).sum(dim=-1, keepdim=True)
+    return probabilities.tril(-1).sum(dim=-1, keepdim=True), probabilities.triu(1).sum(dim=-1, keepdim=True)
 
 
 class Relations(nn.Module):
@@ -225,30 +179,30 @@ class AuxiliaryHeads(nn.Module):
         self.tags = nn.ModuleDict({task: nn.Linear(width, size) for task, size in sizes.items() if task != "deprel"})
 
     def loss(
-        self, hidden: Tensor, batch: TensorBatch, arcs: Tensor | None, heads: Tensor, targets: Mapping[str, Tensor]
+        self, words: Tensor, batch: TensorBatch, arcs: Tensor | None, heads: Tensor, targets: Mapping[str, Tensor]
     ) -> Tensor:
         """The weighted sum of the losses that are switched on; `heads` is (sentences, words), `targets` are flat."""
-        total = hidden.new_zeros(())
+        total = words.new_zeros(())
         if arcs is not None:
             scores = batch.only_words(arcs)  # (all words, 1 + words)
             loss = nn.functional.cross_entropy(scores.float(), batch.only_words(heads))
             total = total + self.config.arcs * loss
         if self.config.relations:
-            relations = batch.only_words(self.relation_scores(hidden, heads))  # (all words, relations)
+            relations = batch.only_words(self.relation_scores(batch.padded(words), heads))  # (all words, relations)
             loss = nn.functional.cross_entropy(relations.float(), targets["deprel"])
             total = total + self.config.relations * loss
         for task, layer in self.tags.items():
-            scores = layer(batch.only_words(hidden))
+            scores = layer(words)
             total = total + getattr(self.config, task) * nn.functional.cross_entropy(scores.float(), targets[task])
         return total
 
     def relation_scores(self, hidden: Tensor, heads: Tensor) -> Tensor:
         """How good each relation is between each word and its head: (sentences, words, relations)."""
         dependents = self.dropout(nn.functional.leaky_relu(self.relation_dependent(hidden), 0.1))
-        projected = self.relation_head(_with_root(self.root, hidden))  # (sentences, 1 + words, relation_dim)
+        projected = self.relation_head(with_root(self.root, hidden))  # (sentences, 1 + words, relation_dim)
         all_heads = self.dropout(nn.functional.leaky_relu(projected, 0.1))
         chosen = all_heads.gather(1, heads[..., None].expand(-1, -1, all_heads.shape[-1]))
-        return torch.einsum("bti,rij,btj->btr", _with_one(dependents), self.relation_weight, _with_one(chosen))
+        return torch.einsum("bti,rij,btj->btr", with_one(dependents), self.relation_weight, with_one(chosen))
 
 
 def _module_name(task: str) -> str:
@@ -262,54 +216,3 @@ def _output(config: NetworkConfig, task: str, features: int, labels: int) -> nn.
         return nn.Linear(features, labels)
     inner, outer = nn.Linear(features, config.output_hidden), nn.Linear(config.output_hidden, labels)
     return nn.Sequential(inner, nn.LeakyReLU(0.1), nn.Dropout(config.dropout / 2), outer)
-
-
-def _with_root(root: Tensor, hidden: Tensor) -> Tensor:
-    """A vector before the first word of each sentence: (sentences, 1 + words, width)."""
-    return torch.cat([root.to(hidden.dtype).expand(len(hidden), 1, -1), hidden], dim=1)
-
-
-def _with_one(hidden: Tensor) -> Tensor:
-    return nn.functional.pad(hidden, (0, 1), value=1.0)
-
-
-@dataclass(frozen=True)
-class TensorSpellings:
-    """Forms as tensors; lengths stay on the CPU, where packing wants them."""
-
-    ids: Tensor
-    chars: Tensor
-    lengths: Tensor
-
-    @classmethod
-    def of(cls, spellings: Spellings, device: torch.device) -> TensorSpellings:
-        """Copy forms to a device."""
-        ids, chars = (
-            torch.from_numpy(array).to(device, non_blocking=True) for array in (spellings.ids, spellings.chars)
-        )
-        return cls(ids, chars, torch.from_numpy(spellings.lengths))
-
-
-@dataclass(frozen=True)
-class TensorBatch:
-    """A batch as tensors; lengths stay on the CPU, where packing wants them."""
-
-    words: Tensor
-    lengths: Tensor
-    mask: Tensor
-    places: Tensor  # (all words,): where the mask is true, known without asking the device
-    treebanks: Tensor
-
-    @classmethod
-    def of(cls, batch: Batch, device: torch.device) -> TensorBatch:
-        """Copy a batch to a device."""
-        treebanks = np.zeros(len(batch.lengths), dtype=np.int64) if batch.treebanks is None else batch.treebanks
-        words, mask, places, treebank = (
-            torch.from_numpy(array).to(device, non_blocking=True)
-            for array in (batch.words, batch.mask, batch.places, treebanks)
-        )
-        return cls(words, torch.from_numpy(batch.lengths), mask, places, treebank)
-
-    def only_words(self, table: Tensor) -> Tensor:
-        """From (sentences, words, ...) to (all words, ...): what is no padding."""
-        return table.flatten(0, 1).index_select(0, self.places)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -12,10 +13,14 @@ import onnxruntime
 
 from biplanar.data.arrays import Float32s, Int64s
 from biplanar.data.files import writing
+from biplanar.data.forest import offsets_of
+from biplanar.decoding.scores import Scores
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.features import Batch, Spellings, Vocabulary
 from biplanar.tagger.form_cache import FormCache
-from biplanar.tagger.predict import DEPENDENT, Scores
+
+# Tables of `words.onnx` that are no labels: what each word is as a dependent and as a head.
+DEPENDENT, GOVERNOR = "relation.dependent", "relation.head"
 
 # How the graph is put together; a file of another version is refused.
 FORMAT_KEY, FORMAT_VERSION = "biplanar_format", "2"
@@ -61,6 +66,8 @@ class OnnxFiles:
 
 class OnnxTagger:
     """Scores for the labels of every task, word by word; of relations given the head, if the network has them."""
+
+    decoding_threads = 1
 
     def __init__(self, folder: str | Path, vocabulary: Vocabulary, *, threads: int = 1) -> None:
         self.files = OnnxFiles(Path(folder))
@@ -122,7 +129,14 @@ class OnnxTagger:
         return vectors
 
     def score(self, forms: Float32s, batch: Batch) -> Scores:
-        """Scores by task: (words of all sentences, labels)."""
+        """The scores of a batch."""
+        tables = self._tables(forms, batch)
+        relate = None
+        if self._relations is not None:
+            relate = partial(self._relate, tables.pop(DEPENDENT), tables.pop(GOVERNOR))
+        return Scores(offsets_of(batch.lengths), tables, relate)
+
+    def _tables(self, forms: Float32s, batch: Batch) -> dict[str, Float32s]:
         if not batch.words.size:  # ONNX Runtime would end the process
             return {task: np.zeros((0, size), dtype=np.float32) for task, size in self.labels.items()}
         sentence, word = np.nonzero(batch.mask)
@@ -130,10 +144,9 @@ class OnnxTagger:
         inputs = {"forms": forms, "words": batch.words, "lengths": batch.lengths, "places": places}
         return dict(zip(self.labels, self._words.run(list(self.labels), inputs), strict=True))
 
-    def relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
+    def _relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
         """Scores of relations, given each word's head: (words, relations)."""
-        if self._relations is None:
-            raise BiplanarError(f"{self.files.folder}: this network has no relations given the head")
+        assert self._relations is not None
         (scores,) = self._relations.run(None, {"dependents": dependents, "heads": heads, "governors": governors})
         return np.asarray(scores, dtype=np.float32)
 

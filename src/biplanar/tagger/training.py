@@ -16,17 +16,21 @@ from torch import Tensor, nn
 from biplanar.data.arrays import Int64s
 from biplanar.data.conllu import FEATS, Sentence
 from biplanar.data.forest import Column, Forest, offsets_of
-from biplanar.decoding.search import Beam
+from biplanar.decoding.beam import Beam, SearchConfig
+from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import Encoding, get_encoding
-from biplanar.encodings.brackets import DEPTH_TASK, Brackets
+from biplanar.encodings.encoding import STACKS
+from biplanar.encodings.stacks import DEPTH_TASK, as_stack_encoding, depth_columns
 from biplanar.errors import BiplanarError
 from biplanar.tagger.config import Config, ConfigError
 from biplanar.tagger.device import TorchTagger
-from biplanar.tagger.distill import RELATION, Lesson, teach
+from biplanar.tagger.distill import RELATION, SoftTargets, soft_targets
 from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.features import Corpus, Spellings, Vocabulary, batches_by_words
-from biplanar.tagger.network import AuxiliaryHeads, Tagger, TensorBatch, TensorSpellings
-from biplanar.tagger.predict import TreeDecoder, parse_corpus
+from biplanar.tagger.network import AuxiliaryHeads, Tagger
+from biplanar.tagger.predict import parse_corpus
+from biplanar.tagger.tensors import TensorBatch, TensorSpellings
 
 Vectors = Mapping[str, NDArray[np.float32]]
 
@@ -80,8 +84,8 @@ class Examples:
         forest, forms = Forest.from_sentences(sentences), [sentence.forms for sentence in sentences]
         columns = encoding.encode(forest)
         targets = dict(zip(encoding.tasks, columns, strict=True)) | {"deprel": forest.deprels}
-        if config.network.depths and isinstance(encoding, Brackets):
-            targets |= encoding.depths(columns, forest.offsets)
+        if config.network.depths and encoding.kind == STACKS:
+            targets |= depth_columns(as_stack_encoding(encoding), columns, forest.offsets)
         vocabulary = Vocabulary.of(
             forms,
             {task: column.names for task, column in targets.items()},
@@ -104,7 +108,7 @@ class Gold:
     heads: Tensor  # (sentences, words)
     governors: Tensor  # (all words,): 0 for the root, 1 + the head's place among all words for others
     targets: dict[str, Tensor]  # (all words,) by task
-    lessons: dict[str, tuple[Tensor, Tensor]]  # (all words, labels) by task: labels and their probabilities
+    soft: dict[str, tuple[Tensor, Tensor]]  # (all words, labels) by task: labels and their probabilities
 
 
 class Trainer:
@@ -124,7 +128,7 @@ class Trainer:
     ) -> None:
         """`treebanks` says of which treebank each training sentence is; the dev file is of the first.
 
-        With `teachers`, the network learns what they think of the training sentences, beside the labels these have.
+        With `teachers`, the network learns from their soft targets for the training sentences, beside the labels.
         """
         _check(config)
         self.config, self.seed, self.device = config, seed, torch.device(device)
@@ -161,12 +165,12 @@ class Trainer:
             for task, column in self.train_examples.targets.items()
         }
 
-        self.lessons = {
-            task: (torch.from_numpy(lesson.labels).to(self.device), torch.from_numpy(lesson.chances).to(self.device))
-            for task, lesson in self._learn_from(teachers).items()
+        self.soft_targets = {
+            task: (torch.from_numpy(soft.labels).to(self.device), torch.from_numpy(soft.probabilities).to(self.device))
+            for task, soft in self._soft_targets(teachers).items()
         }
 
-    def _learn_from(self, teachers: Sequence[Member]) -> dict[str, Lesson]:
+    def _soft_targets(self, teachers: Sequence[Member]) -> dict[str, SoftTargets]:
         if not teachers:
             return {}
         known = {
@@ -175,7 +179,7 @@ class Trainer:
             if task in self.encoding.tasks or all(task in one.tasks for one in teachers)
         }
         corpus, heads = self.train_examples.corpus, self.train_examples.forest.heads
-        return teach(Ensemble(teachers, known), corpus, heads, DEV_BATCH_WORDS)
+        return soft_targets(Ensemble(teachers, known), corpus, heads, DEV_BATCH_WORDS)
 
     def run(self) -> Iterator[Record]:
         """Train to the end, or until patience ends; after each record the state may be saved."""
@@ -223,10 +227,10 @@ class Trainer:
         features = self.train_examples.corpus.batch(chosen)
         used, features = features.own_forms
         spellings = TensorSpellings.of(self._spellings.some(used), self.device)
-        batch, gold = TensorBatch.of(features, self.device), self._gold(chosen, features.mask)
+        batch, gold = TensorBatch(features, self.device), self._gold(chosen, features.mask)
         use_amp = self.config.training.amp and self.device.type == "cuda"
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_amp):
-            loss, auxiliary_loss = self._losses(self.network.represent(spellings), batch, gold)
+            loss, auxiliary_loss = self._losses(self.network.encoder.represent(spellings), batch, gold)
         self.optimizer.zero_grad(set_to_none=True)
         (loss + auxiliary_loss).backward()  # type: ignore[no-untyped-call]
         parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
@@ -236,25 +240,25 @@ class Trainer:
 
     def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
         """The tagger's loss, and that of the auxiliary heads."""
-        hidden = self.network.encode(forms, batch)  # (sentences, words, width)
+        words = self.network.encoder(forms, batch)  # (all words, width)
         scorer = self.network.arcs or self.auxiliary.arcs
-        arcs = None if scorer is None else scorer(hidden, batch.mask)  # (sentences, words, 1 + words)
+        arcs = None if scorer is None else scorer(batch.padded(words), batch.mask)  # (sentences, words, 1 + words)
         loss = torch.zeros((), device=self.device)
-        for task, table in self.network.score(hidden, batch, arcs).items():
+        for task, table in self.network.score(words, batch, arcs).items():
             weight = self.config.auxiliary.depths if task.startswith(DEPTH_TASK) else 1.0
-            loss = loss + weight * self._label_loss(table, gold.targets[task], gold.lessons.get(task))
+            loss = loss + weight * self._label_loss(table, gold.targets[task], gold.soft.get(task))
         if self.network.relations is not None:
-            table = self.network.relations(batch.only_words(hidden), gold.governors)
-            loss = loss + self._label_loss(table, gold.targets["deprel"], gold.lessons.get(RELATION))
-        return loss, self.auxiliary.loss(hidden, batch, arcs, gold.heads, gold.targets)
+            table = self.network.relations(words, gold.governors)
+            loss = loss + self._label_loss(table, gold.targets["deprel"], gold.soft.get(RELATION))
+        return loss, self.auxiliary.loss(words, batch, arcs, gold.heads, gold.targets)
 
-    def _label_loss(self, table: Tensor, labels: Tensor, lesson: tuple[Tensor, Tensor] | None) -> Tensor:
+    def _label_loss(self, table: Tensor, labels: Tensor, soft: tuple[Tensor, Tensor] | None) -> Tensor:
         smoothing = self.config.training.label_smoothing
         loss = nn.functional.cross_entropy(table.float(), labels, label_smoothing=smoothing)
-        if lesson is None:
+        if soft is None:
             return loss
-        likely, chances = lesson
-        taught = -(table.float().log_softmax(dim=-1).gather(1, likely) * chances).sum(dim=-1).mean()
+        likely, probabilities = soft
+        taught = -(table.float().log_softmax(dim=-1).gather(1, likely) * probabilities).sum(dim=-1).mean()
         return torch.lerp(loss, taught, self.config.training.taught)
 
     def _gold(self, chosen: Int64s, mask: NDArray[np.bool_]) -> Gold:
@@ -269,15 +273,13 @@ class Trainer:
             torch.from_numpy(array).to(self.device, non_blocking=True) for array in (places, heads, governors)
         )
         targets = {task: ids[flat] for task, ids in self._targets.items()}
-        lessons = {task: (labels[flat], chances[flat]) for task, (labels, chances) in self.lessons.items()}
-        return Gold(all_heads, all_governors, targets, lessons)
+        soft = {task: (labels[flat], shares[flat]) for task, (labels, shares) in self.soft_targets.items()}
+        return Gold(all_heads, all_governors, targets, soft)
 
     def evaluate(self) -> tuple[float, float]:
         """UAS and exact LAS on the dev file, with gold words, in percent."""
-        decoder, names = (
-            TreeDecoder(self.encoding, self.vocabulary.tasks, beam=QUICK),
-            np.array(self.vocabulary.tasks["deprel"]),
-        )
+        inventory = LabelInventory(self.encoding, self.vocabulary.tasks)
+        decoder, names = TreeDecoder(inventory, config=SearchConfig(QUICK)), np.array(inventory.deprels)
         scorer = TorchTagger(self.network, self.vocabulary, self.device)
         system = parse_corpus(scorer, self.dev_corpus, decoder, DEV_BATCH_WORDS, self.dev.upos)
         heads = system.heads == self.dev.heads
@@ -319,5 +321,5 @@ def build_network(config: Config, vocabulary: Vocabulary, vectors: Vectors | Non
     )
     with torch.no_grad():
         for form, vector in (vectors or {}).items():
-            network.word_embedding.weight[vocabulary.form_ids[form]] = torch.from_numpy(vector)
+            network.encoder.put_vector(vocabulary.form_ids[form], torch.from_numpy(vector))
     return network

@@ -1,4 +1,4 @@
-"""Work that many processes do, each on a piece at a time; the results come in the order of the pieces."""
+"""Work that many processes do, each on a chunk at a time; the results come in the order of the chunks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 import traceback
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,8 +20,11 @@ from biplanar.errors import BiplanarError, UnfinishedError
 P = TypeVar("P")
 R = TypeVar("R")
 
-# Pieces that are under way or whose results wait for an earlier one's, for each worker.
-PIECES_AHEAD = 3
+# Chunks that are under way or whose results wait for an earlier one's, for each worker.
+CHUNKS_AHEAD = 3
+
+# How many processes in turn may end at the same chunk before it is given up.
+MOST_ATTEMPTS = 3
 
 # What the libraries for linear algebra ask how many threads they may have.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -29,7 +32,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True)
 class _Failure:
-    """An error on its way from one process to another: pickled by themselves, those with arguments get lost."""
+    """An error on its way to another process: exceptions with custom constructors do not survive pickling."""
 
     kind: type[Exception]
     message: str
@@ -49,7 +52,7 @@ class _Failure:
 
 
 class _Worker(Generic[P]):
-    """A process, and the piece it is at."""
+    """A process, and the chunk it is at."""
 
     def __init__(self, prepare: Callable[[], Callable[[P], object]], threads: int) -> None:
         context = multiprocessing.get_context("spawn")  # processes that were forked may hang in threads they never had
@@ -60,10 +63,10 @@ class _Worker(Generic[P]):
         other_end.close()
         self.task: tuple[int, P] | None = None
 
-    def give(self, number: int, piece: P) -> None:
-        self.task = number, piece
+    def give(self, number: int, chunk: P) -> None:
+        self.task = number, chunk
         with suppress(OSError):  # it has ended, which will be seen when its answer is waited for
-            self.pipe.send(piece)
+            self.pipe.send(chunk)
 
     def take(self) -> Any:
         """The answer, which may be an error; EOFError: the process has ended without one."""
@@ -89,14 +92,14 @@ class _Worker(Generic[P]):
 
 def _serve(prepare: Callable[[], Callable[[Any], object]], pipe: Connection) -> None:
     """What a worker process does: answer until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which may not have been started deaf
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # SIGINT may not have been blocked before spawn
     work: Callable[[Any], object] | None = None
     try:
         while True:
-            piece = pipe.recv()
+            chunk = pipe.recv()
             try:
                 work = work or prepare()
-                answer = work(piece)
+                answer = work(chunk)
             except Exception as error:
                 answer = _Failure.of(error)
             pipe.send(answer)
@@ -117,43 +120,44 @@ def _threads_of_libraries(threads: int) -> Iterator[None]:
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes that are started here do not hear them: who interrupts the command ends its workers, too.
+def _sigint_blocked() -> Iterator[None]:
+    """Processes that are started here have SIGINT blocked: whoever interrupts the command ends its workers, too.
 
-    One that comes meanwhile is heard when this ends, as a process that is half started would complain.
+    A signal that comes meanwhile is handled when this ends, as a process that is half started would print a traceback.
     """
     if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    resource_tracker.ensure_running()  # or it would start with the first process, and make that hear
-    heard: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    resource_tracker.ensure_running()  # or it would start with the first process, and unblock SIGINT there
+    pending: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: pending.append(number))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         signal.signal(signal.SIGINT, handler)
-        if heard:
+        if pending:
             signal.raise_signal(signal.SIGINT)
 
 
 def work_in_order(
     prepare: Callable[[], Callable[[P], R]],
-    pieces: Iterable[P],
+    chunks: Iterable[P],
     workers: int,
     *,
     report: Callable[[str], object],
     threads: int = 1,
+    describe: Callable[[P], str] = str,
 ) -> Generator[R]:
-    """The results for all pieces, in their order, from so many processes; which piece is meant, `str(piece)` tells.
+    """The results for all chunks, in their order, from so many processes; messages name a chunk as `describe` does.
 
-    Each process calls `prepare` once, and what that gives it with every piece. What goes wrong with a piece, or when
-    pieces are read, is raised here when all before it has been given out. A piece whose process ends (killed, out of
-    memory) is given to a fresh one, which `report` is told; if that ends, too, this is an `UnfinishedError`. Only a few
-    pieces for each worker are read ahead. No process is left when this ends, however it does.
+    Each process calls `prepare` once, and what that gives it with every chunk. What goes wrong with a chunk, or when
+    chunks are read, is raised here when all before it has been given out. A chunk whose process ends (killed, out of
+    memory) is given to a fresh one, which `report` is told; if `MOST_ATTEMPTS` end at it, this is an `UnfinishedError`.
+    Only a few chunks for each worker are read ahead. No process is left when this ends, however it does.
     """
-    crew = _Crew(prepare, iter(pieces), report, threads)
+    crew = _Crew(prepare, iter(chunks), report, threads, describe)
     try:
         crew.hire(workers)
         yield from crew.results()
@@ -162,25 +166,27 @@ def work_in_order(
 
 
 class _Crew(Generic[P, R]):
-    """The processes, and where each piece is on its way."""
+    """The processes, and where each chunk is on its way."""
 
     def __init__(
         self,
         prepare: Callable[[], Callable[[P], R]],
-        pieces: Iterator[P],
+        chunks: Iterator[P],
         report: Callable[[str], object],
         threads: int,
+        describe: Callable[[P], str],
     ) -> None:
-        self.prepare, self.pieces, self.report, self.threads = prepare, pieces, report, threads
+        self.prepare, self.chunks, self.report, self.threads = prepare, chunks, report, threads
+        self.describe = describe
         self.workers: list[_Worker[P]] = []
         self.unlucky: deque[tuple[int, P]] = deque()  # whose worker has ended, for another one
-        self.unlucky_numbers: set[int] = set()
+        self.attempts: Counter[int] = Counter()  # that have ended without an answer, by chunk
         self.done: dict[int, Any] = {}  # results, or errors
         self.read = self.given_out = 0
         self.has_more = True
 
     def hire(self, workers: int) -> None:
-        with _deaf_to_interrupts():
+        with _sigint_blocked():
             for _ in range(workers):
                 self.workers.append(_Worker(self.prepare, self.threads))
 
@@ -212,10 +218,10 @@ class _Crew(Generic[P, R]):
     def _next_task(self) -> tuple[int, P] | None:
         if self.unlucky:
             return self.unlucky.popleft()
-        if not self.has_more or self.read - self.given_out >= PIECES_AHEAD * len(self.workers):
+        if not self.has_more or self.read - self.given_out >= CHUNKS_AHEAD * len(self.workers):
             return None
         try:
-            task = self.read, next(self.pieces)
+            task = self.read, next(self.chunks)
         except StopIteration:
             self.has_more = False
             return None
@@ -227,21 +233,21 @@ class _Crew(Generic[P, R]):
 
     def _take(self, worker: _Worker[P]) -> None:
         assert worker.task is not None
-        number, piece = worker.task
+        number, chunk = worker.task
         try:
             self.done[number] = worker.take()
         except EOFError:
             self._replace(worker)
-            message = f"{piece}: the worker process at these lines ended with {worker.how_it_ended()}"
-            if number in self.unlucky_numbers:
-                self.done[number] = UnfinishedError(f"{message}, and so had one before it")
+            message = f"{self.describe(chunk)}: the worker process at these lines ended with {worker.how_it_ended()}"
+            self.attempts[number] += 1
+            if self.attempts[number] == MOST_ATTEMPTS:
+                self.done[number] = UnfinishedError(f"{message}, as had {MOST_ATTEMPTS - 1} before it")
             else:
                 self.report(f"{message}; another one tries again")
-                self.unlucky_numbers.add(number)
-                self.unlucky.append((number, piece))
+                self.unlucky.append((number, chunk))
 
     def _replace(self, worker: _Worker[P]) -> None:
         worker.process.join()
         worker.pipe.close()
-        with _deaf_to_interrupts():
+        with _sigint_blocked():
             self.workers[self.workers.index(worker)] = _Worker(self.prepare, self.threads)

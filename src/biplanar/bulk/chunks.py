@@ -1,0 +1,183 @@
+"""The input in chunks: parts of files that can be parsed by themselves, in any process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from biplanar.data.conllu import Block, read_blocks, whole_blocks, words_to_conllu
+from biplanar.data.files import INPUTS, display_name, is_plain_file, read_lines
+from biplanar.errors import UnknownNameError
+from biplanar.pipeline.parser import Parser
+from biplanar.pipeline.parser_input import chunked
+from biplanar.tokenizer.segmentation import (
+    comments_for,
+    spaces_after,
+    split_horizontal,
+    split_vertical,
+    text_parts,
+)
+
+# From how many words came before to how many the next chunk should have.
+Enough = Callable[[int], int]
+
+# Of raw text, which has no words yet: characters, and how many words are looked at together.
+CHARACTERS_PER_WORD, LEAST_WORDS = 6, 4_000
+
+
+@dataclass(frozen=True)
+class Place:
+    """Some lines of a file."""
+
+    path: str
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.first}-{self.last}"
+
+
+class Chunk(Protocol):
+    """Part of the input."""
+
+    @property
+    def place(self) -> Place:
+        """Which lines it is."""
+
+    @property
+    def gets_numbers(self) -> bool:
+        """Whether its sentences have no numbers of their own: then they are numbered from 1."""
+
+    def blocks(self, parser: Parser) -> Sequence[Block]:
+        """As CoNLL-U."""
+
+
+@dataclass(frozen=True)
+class ConlluChunk:
+    """Sentences as they were written."""
+
+    content: tuple[Block, ...]
+    gets_numbers: bool = False
+
+    @property
+    def place(self) -> Place:
+        """From the first line to the last."""
+        first, last = self.content[0], self.content[-1]
+        return Place(first.path, first.line, max(first.line, last.next_line - 1))
+
+    def blocks(self, parser: Parser) -> Sequence[Block]:  # noqa: ARG002
+        """The sentences themselves."""
+        return self.content
+
+
+@dataclass(frozen=True)
+class WordsChunk:
+    """Sentences as words."""
+
+    place: Place
+    sentences: list[list[str]]
+    gets_numbers: bool = True
+
+    def blocks(self, parser: Parser) -> Sequence[Block]:  # noqa: ARG002
+        """With their numbers and texts as comments."""
+        numbered = enumerate(self.sentences, 1)
+        texts = [words_to_conllu(forms, comments=comments_for(number, forms)) for number, forms in numbered]
+        return [Block("".join(texts).encode(), "<words>")]
+
+
+@dataclass(frozen=True)
+class TextChunk:
+    """Raw text."""
+
+    place: Place
+    parts: list[str]
+    before: str
+    presegmented: bool
+    gets_numbers: bool = True
+
+    def blocks(self, parser: Parser) -> Sequence[Block]:
+        """Segmented; there may be no sentence in it."""
+        text = parser.segmenter.to_conllu(self.parts, before=self.before, presegmented=self.presegmented)
+        return [Block(text.encode())] if text else []
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is to be parsed: files (`-`: standard input), one after the other, or a text in their place."""
+
+    files: tuple[str | Path, ...] = ("-",)
+    kind: str | None = None  # None: by each file's name
+    text: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in (None, *INPUTS):
+            raise UnknownNameError("input", self.kind or "", INPUTS)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether reading never waits for somebody else, as a pipe or a terminal does."""
+        return all(map(is_plain_file, self.files))
+
+    def chunks(self, enough: Enough) -> Iterator[Chunk]:
+        """All of it, in chunks of about so many words; no chunk is of two files."""
+        if self.text is not None:
+            yield from _text_chunks_of(self.text, self.kind or "text", enough)
+            return
+        for file in self.files:
+            yield from _file_chunks(file, self.kind or _kind_of(file), enough)
+
+
+def _kind_of(file: str | Path) -> str:
+    return "conllu" if ".conllu" in str(file) else "text"
+
+
+def _file_chunks(file: str | Path, kind: str, enough: Enough) -> Iterator[Chunk]:
+    if kind == "conllu":
+        return _conllu_chunks(read_blocks(file), enough)
+    lines = (line for _, line in read_lines(file))
+    return _line_chunks(lines, (line + "\n" for line in lines), display_name(file), kind, enough)
+
+
+def _text_chunks_of(text: str, kind: str, enough: Enough) -> Iterator[Chunk]:
+    if kind == "conllu":
+        return _conllu_chunks(whole_blocks([text.encode(errors="surrogatepass")], "<text>"), enough)
+    return _line_chunks(iter(text.split("\n")), [text], "<text>", kind, enough)
+
+
+def _line_chunks(lines: Iterable[str], text: Iterable[str], name: str, kind: str, enough: Enough) -> Iterator[Chunk]:
+    """Words as lines, or text in any pieces."""
+    if kind in ("text", "lines"):
+        return _text_chunks(text, name, enough, presegmented=kind == "lines")
+    return _words_chunks(lines, name, enough, split_horizontal if kind == "horizontal" else split_vertical)
+
+
+def _conllu_chunks(blocks: Iterable[Block], enough: Enough) -> Iterator[Chunk]:
+    for content in chunked(blocks, lambda block: block.next_line - block.line, enough):
+        yield ConlluChunk(tuple(content))
+
+
+def _words_chunks(
+    lines: Iterable[str], name: str, enough: Enough, split: Callable[[Iterable[str]], Iterator[list[str]]]
+) -> Iterator[Chunk]:
+    read = line = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal read
+        for read, one in enumerate(lines, 1):  # noqa: B007
+            yield one.strip(" \t\ufeff")
+
+    for content in chunked(split(counted()), len, enough):
+        yield WordsChunk(Place(name, line + 1, read), content)
+        line = read
+
+
+def _text_chunks(text: Iterable[str], name: str, enough: Enough, *, presegmented: bool) -> Iterator[Chunk]:
+    line, before = 1, ""
+    some = text_parts(text, presegmented=presegmented, size=CHARACTERS_PER_WORD * LEAST_WORDS)
+    parts = (part for group in some for part in group)
+    for content in chunked(parts, lambda part: len(part) // CHARACTERS_PER_WORD, enough):
+        ends = sum(part.count("\n") for part in content)
+        yield TextChunk(Place(name, line, max(line, line + ends - 1)), content, before, presegmented)
+        line, before = line + ends, spaces_after(before, content)

@@ -1,0 +1,70 @@
+"""From files to a file: chunks are parsed by an engine, and their results written in order."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import IO
+
+from biplanar.bulk.chunks import Source
+from biplanar.bulk.engines import Engine, ThisProcess
+from biplanar.bulk.task import DRAWN_AT_THE_END, Result, Task
+from biplanar.data.conllu import parse_conllu
+from biplanar.data.files import write_all
+from biplanar.decoding.beam import Outcome
+
+_SENTENCE_NUMBER = re.compile(rb"(?<=^# sent_id = )\d+", re.MULTILINE)
+
+
+def parse_files(source: Source, target: IO[bytes], task: Task, engine: Engine | None = None) -> Outcome:
+    """Parse all of the source and write the result; how the trees were found."""
+    writer = _Writer(target, task, several=len(source.files) > 1)
+    (engine or ThisProcess()).run(task, source, writer.write)
+    return writer.finish()
+
+
+class _Writer:
+    """Writes results, numbers sentences that have no numbers of their own, and counts what was in them.
+
+    Sentences are numbered by file. Where there are several files, the number stands behind the file's name.
+    """
+
+    def __init__(self, target: IO[bytes], task: Task, *, several: bool) -> None:
+        self.target, self.several = target, several
+        self.output = task.output
+        self.drawn: list[str] | None = [] if task.output in DRAWN_AT_THE_END else None
+        self.path, self.sentences, self.outcome = "", 0, Outcome()
+
+    def write(self, result: Result) -> None:
+        """Write what became of the next chunk."""
+        if result.place.path != self.path:
+            self.path, self.sentences = result.place.path, 0
+        output = self._numbered(result) if result.gets_numbers else result.output
+        if self.drawn is None:
+            write_all(self.target, output)
+        else:
+            self.drawn.append(output.decode())
+        self.sentences += result.sentences
+        self.outcome += result.outcome
+
+    def _numbered(self, result: Result) -> bytes:
+        prefix, before = f"{Path(self.path).name}-" if self.several else "", self.sentences
+        if not (prefix or before):
+            return result.output
+        return _SENTENCE_NUMBER.sub(lambda found: f"{prefix}{int(found[0]) + before}".encode(), result.output)
+
+    def finish(self) -> Outcome:
+        """Draw what is drawn of all trees together; how they were found."""
+        if self.drawn is not None:
+            write_all(self.target, _drawing("".join(self.drawn), self.output, self.path).encode())
+        return self.outcome
+
+
+def _drawing(trees: str, output: str, path: str) -> str:
+    from biplanar.draw import Entry, draw_page, draw_sentences
+
+    sentences = parse_conllu(trees) if trees else []
+    if output == "html":
+        entries = (Entry(number, sentence) for number, sentence in enumerate(sentences, 1))
+        return "".join(draw_page(entries, title=Path(path).name or "Trees"))
+    return f"{draw_sentences(sentences)}\n"

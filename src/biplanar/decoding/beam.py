@@ -1,0 +1,73 @@
+"""How hard to search, and how searches ended."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+from biplanar.decoding.candidates import DEPTH_WEIGHT
+from biplanar.decoding.lattice.pairs import SearchLimits
+from biplanar.errors import BiplanarError
+
+# The most states that a beam may have.
+WIDEST = 100_000
+
+# Trees drawn from a sentence's posterior to estimate the probabilities of its arcs, and the temperature they are drawn
+# at: networks are surer than they should be, most of all of labels that must agree with each other.
+DRAWS, TEMPERATURE = 64, 3.0
+
+
+@dataclass(frozen=True)
+class Beam:
+    """How hard to search. A sentence for which this is not enough is searched `wider` times as hard once more."""
+
+    states: int = 64  # that go on from each word
+    margin: float = 16.0  # how far below the best state's score they may be
+    rarest: float = 1e-3  # the least probability of a label that is not its word's best
+    wider: int = 8
+    edges: int = 1_000_000  # the most that one sentence's lattice may have; if need be, with fewer states
+    nodes: int = 20_000  # looked at, at most, in search of a path without a cycle
+
+    def __post_init__(self) -> None:
+        if not (1 <= self.states <= WIDEST and 1 <= self.wider <= WIDEST) or min(self.edges, self.nodes) < 1:
+            raise BiplanarError(f"expected a beam of 1 to {WIDEST} states, and limits above 0, found {self}")
+
+    def limits(self) -> SearchLimits:
+        """As the compiled code takes them."""
+        least = math.log(self.rarest) if self.rarest else -math.inf
+        return SearchLimits(self.states, self.margin, least, self.edges, self.nodes)
+
+    def widened(self) -> Beam:
+        """The second attempt: all labels that were kept, and no margin."""
+        states = min(self.states * self.wider, WIDEST)
+        return replace(self, states=states, margin=math.inf, rarest=0.0)
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """All settings of a search."""
+
+    beam: Beam = field(default_factory=Beam)
+    depth_weight: float = DEPTH_WEIGHT
+    temperature: float = TEMPERATURE
+    draws: int = DRAWS
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the sentences were decided; counts that add."""
+
+    argmax: int = 0  # the best labels were a tree already
+    best: int = 0  # the best path of the lattice was a tree
+    next_best: int = 0  # it had a cycle, a later one had none
+    acyclic: int = 0  # so many had cycles that a lattice without was searched, in which not all trees are
+    lost: int = 0  # no path to the end was found: greedy decoding
+    widened: int = 0  # of all these, needed a wider search
+
+    def __add__(self, other: Outcome) -> Outcome:
+        return Outcome(*(getattr(self, name) + getattr(other, name) for name in Outcome.__dataclass_fields__))
+
+    @property
+    def sentences(self) -> int:
+        """All of them."""
+        return self.argmax + self.best + self.next_best + self.acyclic + self.lost

@@ -1,0 +1,164 @@
+"""The decoders: from the scores of labels to trees. To add one is a class, and one line in `DECODERS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from biplanar.data.arrays import Int32s
+from biplanar.data.forest import Column
+from biplanar.decoding.beam import Outcome
+from biplanar.decoding.candidates import best_given_heads, best_labels
+from biplanar.decoding.inventory import ROOT, LabelInventory
+from biplanar.decoding.repair import repair_cleanly, repair_like_the_authors
+from biplanar.decoding.repaired import Repair, repaired_heads
+from biplanar.decoding.scores import Scores
+from biplanar.decoding.search import Trees
+from biplanar.errors import UnknownNameError
+
+
+@dataclass(frozen=True)
+class ScoredSentences:
+    """What there is to decode: the scores of some sentences, and all that is known of their labels."""
+
+    scores: Scores
+    inventory: LabelInventory
+    find_trees: Callable[[], Trees]
+    upos: Column | None = None
+
+    @cached_property
+    def trees(self) -> Trees:
+        """The trees that the labels allow; labels that no search knows are refused."""
+        return self.find_trees()
+
+    def best_labels(self) -> list[Int32s]:
+        """Each word's best label, task by task."""
+        return [best_labels(self.scores.labels[task]) for task in self.inventory.encoding.tasks]
+
+
+class Decoder(Protocol):
+    """What chooses trees."""
+
+    @property
+    def name(self) -> str:
+        """The name in `DECODERS`."""
+
+    @property
+    def repair(self) -> Repair | None:
+        """How the heads that labels alone assert become trees; None if the decoder needs scores."""
+
+    @property
+    def finds_several(self) -> bool:
+        """Whether its tree is the first of the best trees of a sentence."""
+
+    def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
+        """The heads of all words, which are trees, and how they were found."""
+
+    def relations(self, sentences: ScoredSentences, heads: Int32s) -> Int32s:
+        """The relation of each word, as a number of its name in the inventory."""
+
+
+def relations_given_heads(sentences: ScoredSentences, heads: Int32s) -> Int32s:
+    """The best relation of each word to its head; only roots have a root's."""
+    return np.asarray(best_given_heads(sentences.scores.relate(heads), heads, sentences.inventory.roots))
+
+
+@dataclass(frozen=True)
+class Search:
+    """The best labels that together are a tree."""
+
+    name: str = "search"
+    repair: Repair | None = None
+    finds_several: bool = True
+
+    def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
+        """By the search for the kind of labels."""
+        return sentences.trees.best()
+
+    def relations(self, sentences: ScoredSentences, heads: Int32s) -> Int32s:
+        """Given the heads."""
+        return relations_given_heads(sentences, heads)
+
+
+@dataclass(frozen=True)
+class MinimumRisk:
+    """The tree whose arcs are likeliest, by the trees that the labels allow."""
+
+    name: str = "minimum-risk"
+    repair: Repair | None = None
+    finds_several: bool = False
+
+    def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
+        """By the search for the kind of labels."""
+        return sentences.trees.least_risk()
+
+    def relations(self, sentences: ScoredSentences, heads: Int32s) -> Int32s:
+        """Given the heads."""
+        return relations_given_heads(sentences, heads)
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """Each word's best labels, cleanly repaired."""
+
+    name: str = "greedy"
+    repair: Repair | None = repair_cleanly
+    finds_several: bool = False
+
+    def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
+        """The root is the likeliest word where the labels leave a choice."""
+        scores = sentences.scores
+        labels = sentences.best_labels()
+        return repaired_heads(sentences.inventory, labels, scores.deprels, scores.offsets, sentences.upos), Outcome()
+
+    def relations(self, sentences: ScoredSentences, heads: Int32s) -> Int32s:
+        """Given the heads."""
+        return relations_given_heads(sentences, heads)
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Each word's best labels, repaired as the paper's authors do, and the tagger's relation whatever the head is."""
+
+    name: str = "paper"
+    repair: Repair | None = repair_like_the_authors
+    finds_several: bool = False
+
+    def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
+        """The root is a word whose best relation is `root`."""
+        scores, inventory = sentences.scores, sentences.inventory
+        columns = inventory.columns(sentences.best_labels())
+        asserted = inventory.encoding.decode(columns, scores.offsets, sentences.upos)
+        is_root = np.array([name == ROOT for name in inventory.deprels], dtype=np.float32)
+        likeness = is_root[best_labels(scores.deprels)]
+        return np.asarray(repair_like_the_authors(asserted, scores.offsets, likeness)), Outcome()
+
+    def relations(self, sentences: ScoredSentences, heads: Int32s) -> Int32s:  # noqa: ARG002
+        """By the word alone."""
+        return best_labels(sentences.scores.deprels)
+
+
+_ALL: tuple[Decoder, ...] = (Search(), MinimumRisk(), Greedy(), Paper())
+DECODERS: dict[str, Decoder] = {decoder.name: decoder for decoder in _ALL}
+
+# Of all decoders the best measured; and of those that take labels alone.
+DEFAULT_DECODER, DEFAULT_LABEL_DECODER = "search", "greedy"
+
+
+def get_decoder(name: str) -> Decoder:
+    """The decoder of that name."""
+    if name not in DECODERS:
+        raise UnknownNameError("decoder", name, DECODERS)
+    return DECODERS[name]
+
+
+def get_repair(name: str) -> Repair:
+    """The repair of a decoder that takes labels alone."""
+    repairs = {known: decoder.repair for known, decoder in DECODERS.items() if decoder.repair is not None}
+    if name not in repairs:
+        raise UnknownNameError("decoder", name, repairs)
+    return repairs[name]

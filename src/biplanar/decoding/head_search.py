@@ -1,0 +1,102 @@
+"""The search over labels that each name a head: their scores are scores of arcs, and the best tree spans them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
+from biplanar.data.forest import Column
+from biplanar.decoding.beam import Outcome, SearchConfig
+from biplanar.decoding.candidates import best_relations, log_probabilities
+from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.scores import Scores
+from biplanar.decoding.spanning import spanning_tree
+from biplanar.encodings import Encoding
+from biplanar.errors import LabelError
+
+
+@dataclass(frozen=True)
+class HeadSearch:
+    """The search over the labels of one model. It is exact, whatever the beam."""
+
+    inventory: LabelInventory
+    config: SearchConfig = field(default_factory=SearchConfig)
+
+    def trees(self, scores: Scores, upos: Column | None = None) -> HeadTrees:
+        """The trees of some sentences."""
+        return HeadTrees(self.inventory, scores, upos)
+
+
+@dataclass(frozen=True)
+class HeadTrees:
+    """The trees of some sentences."""
+
+    inventory: LabelInventory
+    scores: Scores
+    upos: Column | None = None
+
+    def best(self) -> tuple[Int32s, Outcome]:
+        """The trees whose labels have the highest probability together."""
+        return _joined(spanning_tree(table) for table in self._tables()), Outcome()
+
+    def least_risk(self) -> tuple[Int32s, Outcome]:
+        """The trees whose arcs have the highest probabilities on average."""
+        return _joined(spanning_tree(np.exp(table)) for table in self._tables()), Outcome()
+
+    def probabilities(self, heads: Int32s) -> Float32s:
+        """How likely each word's head is, by its labels."""
+        own = zip(pairwise(self.scores.offsets), self._tables(), strict=True)
+        parts = [_softmax(table)[np.arange(end - start), heads[start:end]] for (start, end), table in own]
+        return np.concatenate([np.zeros(0), *parts]).astype(np.float32)
+
+    def several(self, wanted: int) -> list[list[tuple[Int32s, float]]]:  # noqa: ARG002
+        """Refused: only the best spanning tree is found."""
+        name = self.inventory.encoding.name
+        raise LabelError(f"expected a bracket encoding to find several trees, found {name}")
+
+    def _tables(self) -> Iterator[Float64s]:
+        encoding, scores = self.inventory.encoding, self.scores
+        (task,) = encoding.tasks
+        labels = log_probabilities(scores.labels[task])
+        words = np.arange(len(labels))
+        relations, roots = best_relations(scores.deprels, words, self.inventory.roots)
+        return head_scores(encoding, self.inventory.names[task], labels, relations, roots, scores.offsets, self.upos)
+
+
+def _joined(trees: Iterator[Int32s]) -> Int32s:
+    return np.concatenate([np.zeros(0, dtype=np.int32), *trees])
+
+
+def _softmax(table: Float64s) -> Float64s:
+    exponentials = np.exp(table - table.max(axis=1, keepdims=True))
+    return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+
+
+def head_scores(
+    encoding: Encoding,
+    names: tuple[str, ...],
+    labels: Float32s,
+    relations: Float32s,
+    roots: Float32s,
+    offsets: Int64s,
+    upos: Column | None,
+) -> Iterator[Float64s]:
+    """The log-probability of every head of every word, sentence by sentence: (words, 1 + words), the root first.
+
+    `labels` are the log-probabilities of labels (words, labels); those that name the same head are added up.
+    `relations` and `roots` are the log-probabilities of each word's best relation if it has a head, and if it is root.
+    """
+    words, lengths = int(offsets[-1]), np.diff(offsets)
+    table = np.full((words, int(lengths.max(initial=0)) + 1), -np.inf)
+    for label in range(len(names)):
+        column = Column(np.full(words, label, dtype=np.int32), names)
+        heads = encoding.decode([column], offsets, upos)
+        at = np.flatnonzero(heads >= 0)
+        table[at, heads[at]] = np.logaddexp(table[at, heads[at]], labels[at, label])
+    table[:, 0] += roots
+    table[:, 1:] += relations[:, None]
+    return (table[start:end, : end - start + 1] for start, end in pairwise(offsets))

@@ -1,0 +1,43 @@
+"""The labels of one model: its encoding, and what its labels are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from biplanar.data.arrays import Bools, Int32s
+from biplanar.data.forest import Column
+from biplanar.decoding.scores import DEPREL
+from biplanar.encodings import Encoding
+
+ROOT = "root"
+
+
+@dataclass(frozen=True)
+class LabelInventory:
+    """The labels that a model chooses from."""
+
+    encoding: Encoding
+    names: Mapping[str, tuple[str, ...]]  # the labels of each task, relations among them
+
+    @property
+    def deprels(self) -> tuple[str, ...]:
+        """The relations."""
+        return self.names[DEPREL]
+
+    @cached_property
+    def roots(self) -> Bools:
+        """Which relations are the root's, subtypes included."""
+        return np.array([is_root_like(name) for name in self.deprels])
+
+    def columns(self, labels: Sequence[Int32s]) -> list[Column]:
+        """Labels of the encoding's tasks with their names."""
+        return [Column(ids, self.names[task]) for ids, task in zip(labels, self.encoding.tasks, strict=True)]
+
+
+def is_root_like(deprel: str) -> bool:
+    """Whether a relation is `root` or one of its subtypes."""
+    return deprel.partition(":")[0] == ROOT

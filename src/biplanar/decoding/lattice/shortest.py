@@ -1,0 +1,192 @@
+"""The best path of a sentence without its whole lattice: only states that fall little short of the best labels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from biplanar.compiled import compiled
+from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
+from biplanar.decoding.lattice.pairs import Costs, Pairs, SearchLimits, beam_for, closable_depths
+from biplanar.decoding.lattice.states import (
+    CLOSES_RIGHT,
+    HEADLESS,
+    OPENS_LEFT,
+    depth_of,
+    find_slot,
+    may_end,
+    next_state,
+)
+
+# How much less likely than the best labels of all a path is that is looked for, before a whole lattice is built.
+SHORTFALLS = (2.0, 5.0, 12.0, 30.0)
+
+
+class Shortfalls(NamedTuple):
+    """How much less likely than the best of its kind each choice is; choices that are the best cost nothing."""
+
+    pairs: Float64s  # of labels
+    relations: Float64s  # (words, 2): of having a head, of being the root
+    tops: Float32s  # (words, stacks): the best of the depths
+    depths: Float32s  # (words, stacks, depths), as they are
+
+
+class Workspace(NamedTuple):
+    """Room for the states of one sentence after the other."""
+
+    keys: Int64s
+    losses: Float64s  # of the best way to each state
+    sources: Int32s
+    pairs: Int32s
+    table: Int32s  # in which a word's states are found by their keys; what it holds of other words is overlooked
+
+
+@compiled()
+def shortfalls_of(pairs: Pairs, start: int, costs: Costs) -> Shortfalls:
+    """Of all words that have pairs, the first of which is word `start`."""
+    words, stacks = len(pairs.starts) - 1, costs.depths.shape[1]
+    depths = costs.depths[start : start + words]
+    of_pairs, relations = np.empty(len(pairs.scores)), np.empty((words, 2))
+    tops = np.empty((words, stacks), dtype=np.float32)
+    for word in range(words):
+        for pair in range(pairs.starts[word], pairs.starts[word + 1]):
+            of_pairs[pair] = pairs.scores[pairs.starts[word]] - pairs.scores[pair]
+        relation, root = np.float64(costs.relations[start + word]), np.float64(costs.roots[start + word])
+        relations[word, 0], relations[word, 1] = max(root - relation, 0.0), max(relation - root, 0.0)
+        for stack in range(stacks):
+            top = depths[word, stack, 0]
+            for depth in range(1, depths.shape[2]):
+                top = max(top, depths[word, stack, depth])
+            tops[word, stack] = top
+    return Shortfalls(of_pairs, relations, tops, depths)
+
+
+@compiled()
+def workspace_for(offsets: Int64s, pairs: Pairs, limits: SearchLimits) -> Workspace:
+    """Room for any of the sentences, and for any word's states before only the best of them go on."""
+    room, most_new = 0, 0
+    for s in range(len(offsets) - 1):
+        first, end, most = offsets[s] - offsets[0], offsets[s + 1] - offsets[0], 0
+        for word in range(first, end):
+            most = max(most, pairs.starts[word + 1] - pairs.starts[word])
+        beam = beam_for(limits, pairs.starts[end] - pairs.starts[first])
+        room, most_new = max(room, beam * (end - first + most)), max(most_new, beam * most)
+    slots = 256
+    while slots < 2 * most_new:
+        slots *= 2
+    keys, losses = np.empty(room + 2, dtype=np.int64), np.empty(room + 2)
+    sources, by = np.empty(room + 2, dtype=np.int32), np.empty(room + 2, dtype=np.int32)
+    return Workspace(keys, losses, sources, by, np.zeros(slots, dtype=np.int32))
+
+
+@compiled()
+def quickest(first: int, words: int, pairs: Pairs, lost: Shortfalls, limits: SearchLimits, work: Workspace) -> Int32s:
+    """The pairs on the best path if it is not too far below the best labels of all; or nothing."""
+    beam = beam_for(limits, pairs.starts[first + words] - pairs.starts[first])
+    closable = closable_depths(pairs, first, words)
+    for most in SHORTFALLS:
+        state = find_path(first, words, pairs, lost, closable, most, beam, work)
+        if state >= 0:
+            path = np.empty(words, dtype=np.int32)
+            for word in range(words - 1, -1, -1):
+                path[word], state = work.pairs[state], work.sources[state]
+            return path
+    return np.zeros(0, dtype=np.int32)
+
+
+@compiled()
+def find_path(
+    first: int, words: int, pairs: Pairs, lost: Shortfalls, closable: Int64s, most: float, beam: int, work: Workspace
+) -> int:
+    """The last state of the best path of a sentence, if what it falls short of the best is within `most`; or -1.
+
+    It is the best path of the lattice as well: states that have lost more already cannot be on it. The sentence starts
+    at `first` among all words that have pairs.
+    """
+    work.keys[0], work.losses[0] = 0, 0.0
+    begin, states = 0, 1
+    for word in range(words):
+        at, end = first + word, states
+        for source in range(begin, end):
+            key, base = work.keys[source], work.losses[source]
+            for pair in range(pairs.starts[at], pairs.starts[at + 1]):
+                loss = base + lost.pairs[pair]
+                if loss > most:
+                    break
+                after = next_state(key, pairs.needs[pair], pairs.changes[pair], pairs.kinds[pair], closable[word + 1])
+                if after < 0:
+                    continue
+                loss += _loss_beside(key, after, pairs.kinds[pair], at, lost)
+                if loss > most:
+                    continue
+                slot = find_slot(after, work.table, work.keys, end, states)
+                state = work.table[slot]
+                if not end <= state < states:
+                    state = states
+                    work.table[slot], work.keys[state], work.losses[state] = state, after, np.inf
+                    states += 1
+                if loss < work.losses[state]:
+                    work.losses[state], work.sources[state], work.pairs[state] = loss, source, pair
+        begin, states = end, _narrow(end, states, beam, work)
+    return _best_end(begin, states, lost.relations[first + words - 1, 1], most, work)
+
+
+@compiled()
+def _loss_beside(key: int, after: int, kind: int, at: int, lost: Shortfalls) -> float:
+    """What relations and depths lose by a pair of labels that leads from one state to another."""
+    loss = 0.0
+    if key & HEADLESS:
+        loss += lost.relations[at - 1, 0 if kind & OPENS_LEFT else 1]
+    if kind & CLOSES_RIGHT:
+        loss += lost.relations[at, 0]
+    for stack in range(lost.depths.shape[1]):
+        depth = depth_of(after, stack, lost.depths.shape[2] - 1)
+        loss += lost.tops[at, stack] - lost.depths[at, stack, depth]
+    return loss
+
+
+@compiled()
+def _best_end(begin: int, end: int, root_loss: float, most: float, work: Workspace) -> int:
+    """The best of the last word's states with which a sentence may end; `root_loss` is the cost of its being root."""
+    best = -1
+    for state in range(begin, end):
+        if work.keys[state] & HEADLESS:
+            work.losses[state] += root_loss
+        if (
+            may_end(work.keys[state])
+            and work.losses[state] <= most
+            and (best < 0 or work.losses[state] < work.losses[best])
+        ):
+            best = state
+    return best
+
+
+@compiled()
+def _narrow(begin: int, end: int, beam: int, work: Workspace) -> int:
+    """Keep the best of one word's states, and say where they end."""
+    if end - begin <= beam:
+        return end
+    lowest, count = np.empty(beam), 0
+    for state in range(begin, end):
+        loss = work.losses[state]
+        if count < beam:
+            count += 1
+        elif loss >= lowest[beam - 1]:
+            continue
+        place = count - 1
+        while place > 0 and lowest[place - 1] > loss:
+            lowest[place] = lowest[place - 1]
+            place -= 1
+        lowest[place] = loss
+    kept, equal = begin, 0  # of those as good as the worst that is kept, the first are
+    for place in range(beam):
+        equal += lowest[place] == lowest[beam - 1]
+    for state in range(begin, end):
+        loss = work.losses[state]
+        if loss < lowest[beam - 1] or (loss == lowest[beam - 1] and equal > 0):
+            equal -= loss == lowest[beam - 1]
+            work.keys[kept], work.losses[kept] = work.keys[state], loss
+            work.sources[kept], work.pairs[kept] = work.sources[state], work.pairs[state]
+            kept += 1
+    return kept

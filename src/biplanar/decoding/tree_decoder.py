@@ -1,0 +1,80 @@
+"""From scores to trees: heads, relations and, if asked for, how likely the heads are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from biplanar.data.arrays import Float32s, Int32s, Int64s
+from biplanar.data.forest import Column
+from biplanar.decoding.beam import Outcome, SearchConfig
+from biplanar.decoding.decoders import DECODERS, DEFAULT_DECODER, Decoder, ScoredSentences
+from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.scores import Scores
+from biplanar.decoding.search import TreeSearch, make_search
+from biplanar.errors import LabelError
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The trees of some sentences, end to end."""
+
+    heads: Int32s
+    relations: Int32s  # numbers of their names in the inventory
+    probabilities: Float32s | None = None  # of each word's head, if they were asked for; NaN where no tree was found
+    outcome: Outcome = field(default_factory=Outcome)
+
+    @classmethod
+    def joined(cls, parts: list[Parsed], order: Int64s) -> Parsed:
+        """Many parts end to end, with the words put in another order."""
+        heads, relations = (
+            np.concatenate([getattr(part, name) for part in parts])[order] for name in ("heads", "relations")
+        )
+        known = [part.probabilities for part in parts if part.probabilities is not None]
+        probabilities = np.concatenate(known)[order] if known else None
+        return cls(heads, relations, probabilities, sum((part.outcome for part in parts), start=Outcome()))
+
+
+@dataclass(frozen=True)
+class TreeDecoder:
+    """How the scores of one model become trees."""
+
+    inventory: LabelInventory
+    decoder: Decoder = DECODERS[DEFAULT_DECODER]
+    config: SearchConfig = field(default_factory=SearchConfig)
+    probabilities: bool = False
+
+    @cached_property
+    def search(self) -> TreeSearch:
+        """The search over this model's labels."""
+        return make_search(self.inventory, self.config)
+
+    def decode(self, scores: Scores, upos: Column | None = None) -> Parsed:
+        """The trees of some sentences."""
+        sentences = self._sentences(scores, upos)
+        heads, outcome = self.decoder.heads(sentences)
+        return self._parsed(sentences, heads, outcome)
+
+    def several(self, scores: Scores, wanted: int, upos: Column | None = None) -> list[tuple[Parsed, float]]:
+        """Up to so many trees of one sentence, best first, with the log-probabilities of their best labels.
+
+        Where not even the widest search finds a tree, the decoder's with -inf.
+        """
+        if wanted < 1:
+            raise LabelError(f"expected to want at least one tree, found {wanted}")
+        sentences = self._sentences(scores, upos)
+        (found,) = sentences.trees.several(wanted)
+        if found:
+            return [(self._parsed(sentences, heads, Outcome(best=1)), score) for heads, score in found]
+        heads, _ = self.decoder.heads(sentences)
+        return [(self._parsed(sentences, heads, Outcome(lost=1)), -np.inf)]
+
+    def _sentences(self, scores: Scores, upos: Column | None) -> ScoredSentences:
+        return ScoredSentences(scores, self.inventory, lambda: self.search.trees(scores, upos), upos)
+
+    def _parsed(self, sentences: ScoredSentences, heads: Int32s, outcome: Outcome) -> Parsed:
+        relations = self.decoder.relations(sentences, heads)
+        probabilities = sentences.trees.probabilities(heads) if self.probabilities else None
+        return Parsed(heads, relations, probabilities, outcome)

@@ -1,0 +1,113 @@
+"""Loading: from a model folder to a parser, on a device and in a runtime that are decided here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+
+from biplanar.decoding.inventory import LabelInventory
+from biplanar.encodings import get_encoding
+from biplanar.errors import BiplanarError, FileError, UnknownNameError
+from biplanar.pipeline.model_folder import ModelFolder
+from biplanar.pipeline.parser import Parser
+
+# The model that ships inside.
+EMBEDDED = "en"
+
+# What a network can run in, the fastest on a CPU core first.
+RUNTIMES = ("int8", "onnx", "torch")
+
+# Words that go through the network at once: on a CPU core more would only be more padding.
+BATCH_WORDS, DEVICE_BATCH_WORDS = 500, 60_000
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a model's network runs, and in what."""
+
+    folder: ModelFolder
+    device: str
+    runtime: str
+
+    @classmethod
+    def of(cls, model: str | Path | None, device: str = "cpu", runtime: str | None = None) -> Placement:
+        """Decide for a model folder (None: the model inside); `auto` is the fastest device that it can run on."""
+        folder = ModelFolder(embedded_folder() if model is None else Path(model))
+        if runtime not in (None, *RUNTIMES):
+            raise UnknownNameError("runtime", runtime or "", RUNTIMES)
+        if device == "auto" and (runtime in ("int8", "onnx") or not folder.weights.exists()):
+            device = "cpu"
+        device = find_device(device)
+        runtime = runtime or _fastest(folder, device)
+        if runtime != "torch" and device != "cpu":
+            raise BiplanarError(f"expected the runtime torch for the device {device}, found {runtime}")
+        return cls(folder, device, runtime)
+
+    @property
+    def batch_words(self) -> int:
+        """How many words go through the network at once, if nobody says otherwise."""
+        return BATCH_WORDS if self.device == "cpu" else DEVICE_BATCH_WORDS
+
+
+def load(
+    model: str | Path | None = None, *, device: str = "cpu", threads: int | None = None, runtime: str | None = None
+) -> Parser:
+    """The parser of a model folder; without one, the English parser that ships inside.
+
+    `runtime` is what the network runs in: `int8` (ONNX Runtime, quantised), `onnx` (ONNX Runtime, floats) or `torch`.
+    By default it is the first of them that the folder has, and on other devices than the CPU it is `torch`. On the CPU
+    it has one thread if `threads` does not say otherwise, or as many as PyTorch has been told to take.
+    """
+    place = Placement.of(model, device, runtime)
+    config, vocabulary = place.folder.read_settings()
+    inventory = LabelInventory(get_encoding(config.encoding), vocabulary.tasks)
+    if missing := set(inventory.encoding.tasks) - set(vocabulary.tasks):
+        wanted = f"labels of {inventory.encoding.name}"
+        raise FileError(f"{place.folder.vocabulary}: expected {wanted}, found none of {min(missing)}")
+    if place.runtime == "torch":
+        with _needing_torch():
+            from biplanar.tagger.checkpoint import load_tagger
+        tagger = load_tagger(place.folder.weights, config, vocabulary, place.device, threads=threads)
+        return Parser(tagger, inventory, place.folder, batch_words=place.batch_words)
+    from biplanar.tagger.runtime import OnnxTagger
+
+    network = place.folder.int8 if place.runtime == "int8" else place.folder.onnx
+    scorer = OnnxTagger(network, vocabulary, threads=threads or 1)
+    return Parser(scorer, inventory, place.folder, batch_words=place.batch_words)
+
+
+@contextmanager
+def _needing_torch() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise BiplanarError("this needs PyTorch: pip install 'biplanar[train]'") from error
+
+
+@cache
+def find_device(name: str) -> str:
+    """Make sure of a device; `auto` is the fastest there is, which without PyTorch is the CPU."""
+    if name == "cpu" or (name == "auto" and not find_spec("torch")):
+        return "cpu"
+    with _needing_torch():
+        from biplanar.tagger.device import choose_device
+    return str(choose_device(name))
+
+
+def _fastest(folder: ModelFolder, device: str) -> str:
+    if device != "cpu":
+        return "torch"
+    return "int8" if folder.int8.exists() else "onnx" if folder.onnx.exists() else "torch"
+
+
+def embedded_folder() -> Path:
+    """The folder of the model that ships inside."""
+    path = Path(str(files("biplanar"))) / "models" / EMBEDDED
+    if not path.exists():
+        raise FileError("this installation has no model inside: name one")
+    return path

@@ -1,0 +1,79 @@
+"""Word embedding and character LSTM, then stacked BiLSTMs: the encoder of the paper."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from biplanar.tagger.config import NetworkConfig
+from biplanar.tagger.encoders.encoder import Encoder
+from biplanar.tagger.encoders.lstm import run, run_to_the_ends
+from biplanar.tagger.features import PAD, RESERVED, UNKNOWN
+from biplanar.tagger.layers import SharedDropout
+from biplanar.tagger.tensors import TensorBatch, TensorSpellings
+
+
+class BiLstm(Encoder):
+    """Small and fast, and learns from nothing but a treebank."""
+
+    def __init__(self, config: NetworkConfig, forms: int, chars: int, treebanks: int) -> None:
+        super().__init__()
+        self.word_dropout = config.word_dropout
+        self.word_embedding = nn.Embedding(forms + RESERVED, config.word_dim, padding_idx=PAD)
+        self.char_embedding = nn.Embedding(chars + RESERVED, config.char_dim, padding_idx=PAD)
+        self.char_lstm = nn.LSTM(config.char_dim, config.char_hidden, batch_first=True, bidirectional=True)
+        self.treebank_embedding = nn.Embedding(treebanks, config.treebank_dim) if config.treebank_dim else None
+        width = config.word_dim + 2 * config.char_hidden
+        self.form = nn.Linear(width, config.form_dim) if config.form_dim else None
+        width = (config.form_dim or width) + config.treebank_dim
+        sizes = [width] + [2 * config.hidden] * (config.layers - 1)
+        self.layers = nn.ModuleList(
+            nn.LSTM(size, config.hidden, batch_first=True, bidirectional=True) for size in sizes
+        )
+        self.dropout = SharedDropout(config.dropout)
+        self.width = 2 * config.hidden
+
+    def represent(self, spellings: TensorSpellings) -> Tensor:
+        """By its embedding and its spelling: (forms, form_dim or word_dim + 2 char_hidden)."""
+        ids = spellings.ids
+        if self.training and self.word_dropout:
+            hide = torch.rand(len(ids), device=ids.device) < self.word_dropout
+            ids = ids.masked_fill(hide, UNKNOWN)
+        letters = self.char_embedding(spellings.chars)  # (forms, characters, char_dim)
+        spelled = run_to_the_ends(self.char_lstm, letters, spellings.lengths)  # (forms, 2 char_hidden)
+        both = torch.cat([self.word_embedding(ids), spelled], dim=-1)
+        return both if self.form is None else torch.tanh(self.form(both))
+
+    def put_vector(self, form: int, vector: Tensor) -> None:
+        """In the word embedding."""
+        self.word_embedding.weight[form] = vector
+
+    def forward(self, forms: Tensor, batch: TensorBatch) -> Tensor:
+        """On a device and without training, words are packed from the first layer to the last."""
+        if self.training or batch.device.type == "cpu":
+            return batch.only_words(self._through_padded(forms, batch))
+        return self._through_packed(forms, batch)
+
+    def _through_padded(self, forms: Tensor, batch: TensorBatch) -> Tensor:
+        """(sentences, words, width)."""
+        hidden = forms[batch.words]  # (sentences, words, features of a form)
+        if self.treebank_embedding is not None:
+            treebank = self.treebank_embedding(batch.treebanks)[:, None]  # (sentences, 1, treebank_dim)
+            hidden = torch.cat([hidden, treebank.expand(-1, hidden.shape[1], -1)], dim=-1)
+        for layer in self.layers:
+            hidden = run(layer, self.dropout(hidden), batch.lengths)  # (sentences, words, width)
+        dropped: Tensor = self.dropout(hidden)
+        return dropped
+
+    def _through_packed(self, forms: Tensor, batch: TensorBatch) -> Tensor:
+        """(all words, width)."""
+        packed = batch.packed
+        if not len(packed.words):
+            return forms.new_zeros(0, self.width)
+        hidden = forms.index_select(0, packed.words)  # (all words, features of a form)
+        if self.treebank_embedding is not None:
+            hidden = torch.cat([hidden, self.treebank_embedding(packed.treebanks)], dim=-1)
+        for layer in self.layers:
+            hidden = layer(PackedSequence(hidden, packed.sizes))[0].data  # (all words, width)
+        return hidden.index_select(0, packed.places)

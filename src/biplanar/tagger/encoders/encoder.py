@@ -1,0 +1,28 @@
+"""What an encoder is."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from torch import Tensor, nn
+
+from biplanar.errors import BiplanarError
+from biplanar.tagger.tensors import TensorBatch, TensorSpellings
+
+
+class Encoder(nn.Module):
+    """What every encoder can do; whether it is being trained, `training` tells."""
+
+    width: int  # of the vectors that come out
+
+    @abstractmethod
+    def represent(self, spellings: TensorSpellings) -> Tensor:
+        """Every form by itself, before it is seen in a sentence: (forms, features)."""
+
+    def put_vector(self, form: int, vector: Tensor) -> None:  # noqa: ARG002
+        """Start the vector of a form, by its number, from one that was trained elsewhere."""
+        raise BiplanarError(f"an encoder of type {type(self).__name__} takes no pre-trained vectors, found some")
+
+    @abstractmethod
+    def forward(self, forms: Tensor, batch: TensorBatch) -> Tensor:
+        """Every word in its context: (all words, width). `forms` are what `represent` gives."""

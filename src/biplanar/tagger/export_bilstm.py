@@ -1,0 +1,247 @@
+"""The encoder `bilstm` as parts of ONNX graphs, exactly in floats, or small and fast in int8.
+
+An int8 number has a range. ONNX Runtime takes it from the numbers at hand, so that the range, and with it a sentence's
+scores, would depend on the sentences beside it. Here everything that is quantised is framed: each vector has two more
+features, always 1 and -1, which no weight looks at, and no feature is beyond them. So the range is always the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+from torch import Tensor, nn
+
+from biplanar.data.arrays import Float32s
+from biplanar.tagger.encoders.bilstm import BiLstm
+from biplanar.tagger.onnx_graph import MICROSOFT, Graph, Shape
+
+FRAME = np.array([1, -1], dtype=np.float32)
+
+# What keeps an LSTM's gates open and its cell full, so that its state is exactly 1 or -1 from the first word on.
+OPEN, FULL = 20.0, 30.0
+
+
+class BiLstmExport:
+    """How a graph computes what the encoder does."""
+
+    def __init__(self, encoder: BiLstm, graph: Graph) -> None:
+        self.encoder, self.graph = encoder, graph
+        self.form_inputs: dict[str, Shape] = {"ids": ["forms"], "chars": ["forms", "characters"], "lengths": ["forms"]}
+
+    @property
+    def form_width(self) -> int:
+        """Of a form's vector."""
+        first, treebank = self.encoder.layers[0], self.encoder.treebank_embedding
+        assert isinstance(first, nn.LSTM)
+        frame = len(FRAME) if self.graph.int8 else 0
+        return first.input_size - (treebank.embedding_dim if treebank else 0) + frame
+
+    @property
+    def width(self) -> int:
+        """Of an encoded word, which has a frame for each direction if there is one."""
+        return self.encoder.width + (2 * len(FRAME) if self.graph.int8 else 0)
+
+    def for_states(self, weight: Float32s) -> Float32s:
+        """A layer's weight for encoded words, as they come out of `encode`."""
+        return _with_frames(weight) if self.graph.int8 else weight
+
+    def represent(self) -> None:
+        """Like `BiLstm.represent`, as `vectors`."""
+        encoder, graph = self.encoder, self.graph
+        scale = _scale(encoder.word_embedding) if graph.int8 else np.float32(1)
+        table = array_of(encoder.word_embedding.weight) / scale
+        words = graph.rows(table, "ids", "word_embedding")  # (forms, word_dim)
+        spelled = _spell(graph, encoder)
+        if encoder.form is not None:
+            weight = array_of(encoder.form.weight).copy()
+            weight[:, : table.shape[1]] *= scale
+            joined = graph.add("Concat", [words, spelled], "joined", axis=1)
+            sums = graph.linear(weight, bias_of(encoder.form), joined, "form")
+            parts = [_bounded(graph, graph.add("Tanh", [sums], "form.activated"), "form.bounded")]
+        else:
+            parts = [words, spelled]
+        if graph.int8:
+            ends = [graph.add("Shape", ["ids"], "frame.count"), graph.integers([1], "frame.once")]
+            count = graph.add("Concat", ends, "frame.repeats", axis=0)
+            parts.append(graph.add("Tile", [graph.constant(FRAME[None], "frame.row"), count], "frame"))  # (forms, 2)
+        graph.add("Concat", parts, "vectors", axis=1)
+
+    def encode(self) -> str:
+        """Like `BiLstm.forward`, but the LSTMs want the time first: (words, sentences, width)."""
+        encoder, graph = self.encoder, self.graph
+        places = graph.add("Transpose", ["words"], "words.transposed", perm=[1, 0])  # (words, sentences)
+        hidden = graph.add("Gather", ["forms", places], "word_vectors", axis=0)
+        for number, layer in enumerate(encoder.layers):
+            name = f"layers.{number}"
+            always = None if number else _treebank(encoder)
+            lstm: _Lstm | _FramedLstm
+            if graph.int8:
+                lstm = _FramedLstm(graph, layer, name, None if number else _form_scale(encoder), always=always)
+            else:
+                lstm = _Lstm(graph, layer, name, always=always)
+            states = lstm.run(hidden, "lengths", f"{name}.states")  # (words, 2, sentences, hidden)
+            states = graph.add("Transpose", [states], f"{name}.joined", perm=[0, 2, 1, 3])
+            shape = graph.integers([0, 0, -1], f"{name}.shape")  # 0: as it is
+            hidden = graph.add("Reshape", [states, shape], f"{name}.hidden")
+        return hidden
+
+
+def _bounded(graph: Graph, activated: str, name: str) -> str:
+    """ONNX Runtime's tanh can slightly exceed 1; clipped to the quantisation range."""
+    if not graph.int8:
+        return activated
+    least, most = (graph.constant(np.array(bound), f"{name}.{bound:+.0f}") for bound in FRAME[::-1])
+    return graph.add("Clip", [activated, least, most], name)
+
+
+def _scale(embedding: nn.Embedding) -> Float32s:
+    """How far each feature of an embedding goes; divided by it, all lie between -1 and 1."""
+    largest: Float32s = np.abs(array_of(embedding.weight)).max(axis=0)
+    return np.where(largest > 0, largest, 1).astype(np.float32)
+
+
+def _spell(graph: Graph, encoder: BiLstm) -> str:
+    """The character LSTM's last states for every form: (forms, 2 char_hidden)."""
+    table, lstm = _letters(graph, encoder)
+    by_time = graph.add("Transpose", ["chars"], "chars.by_time", perm=[1, 0])  # (characters, forms)
+    letters = graph.add("Gather", [table, by_time], "letters", axis=0)
+    last = lstm.run(letters, "lengths", "spelling.states", output=1)  # (2, forms, char_hidden)
+    last = graph.add("Transpose", [last], "spelling.by_form", perm=[1, 0, 2])
+    last = graph.slice(last, graph.integers([encoder.char_lstm.hidden_size], "spelling.width"), 2, "spelling.unframed")
+    return graph.add("Flatten", [last], "spelling", axis=1)
+
+
+def _letters(graph: Graph, encoder: BiLstm) -> tuple[str, _Lstm | _FramedLstm]:
+    """The embedding of characters, and the LSTM that reads it."""
+    table = array_of(encoder.char_embedding.weight)
+    if not graph.int8:
+        return graph.constant(table, "char_embedding"), _Lstm(graph, encoder.char_lstm, "char_lstm")
+    scale = _scale(encoder.char_embedding)
+    framed = np.concatenate([table / scale, np.tile(FRAME, (len(table), 1))], axis=1)
+    return graph.halves(framed, "char_embedding"), _FramedLstm(graph, encoder.char_lstm, "char_lstm", scale)
+
+
+def _form_scale(encoder: BiLstm) -> Float32s:
+    """What the features of forms were divided by."""
+    if encoder.form is not None:
+        return np.ones(encoder.form.out_features, dtype=np.float32)
+    return np.concatenate(
+        [_scale(encoder.word_embedding), np.ones(2 * encoder.char_lstm.hidden_size, dtype=np.float32)]
+    )
+
+
+def _treebank(encoder: BiLstm) -> Float32s | None:
+    """The vector that every word has for being of the first treebank."""
+    return None if encoder.treebank_embedding is None else array_of(encoder.treebank_embedding.weight[0])
+
+
+def _weights(module: nn.LSTM, always: Float32s | None) -> tuple[Float32s, Float32s, Float32s]:
+    """Weights for inputs (2, 4 hidden, features) and states (2, 4 hidden, hidden), and the bias (2, 4 hidden).
+
+    `always` are the last features of the inputs, where they are the same for all words: they become part of the bias.
+    """
+    parameters = dict(module.named_parameters())
+
+    def both(kind: str) -> Float32s:
+        return np.stack([_gates(array_of(parameters[f"{kind}_l0{direction}"])) for direction in ("", "_reverse")])
+
+    inputs, bias = both("weight_ih"), both("bias_ih") + both("bias_hh")
+    if always is not None:
+        inputs, constant = np.split(inputs, [-len(always)], axis=2)
+        bias = bias + constant @ always
+    return inputs, both("weight_hh"), bias
+
+
+def _gates(parameter: Float32s) -> Float32s:
+    """From PyTorch's order of gates (input, forget, cell, output) to ONNX's (input, output, forget, cell)."""
+    inward, forget, cell, outward = np.split(parameter, 4)
+    return np.concatenate([inward, outward, forget, cell])
+
+
+class _Lstm:
+    """A bidirectional LSTM in floats, which may run at several places of the graph."""
+
+    def __init__(self, graph: Graph, module: nn.Module, name: str, *, always: Float32s | None = None) -> None:
+        assert isinstance(module, nn.LSTM)
+        self.graph, self.hidden = graph, module.hidden_size
+        inputs, recurrent, bias = _weights(module, always)
+        self.inputs, self.recurrent = (
+            graph.floats(inputs, f"{name}.weight_ih"),
+            graph.floats(recurrent, f"{name}.weight_hh"),
+        )
+        self.bias = graph.constant(np.concatenate([bias, np.zeros_like(bias)], axis=1), f"{name}.bias")  # (2, 8 hidden)
+
+    def run(self, sequence: str, lengths: str, name: str, *, output: int = 0) -> str:
+        """The states at all times (output 0) or the last ones (output 1)."""
+        times = self.graph.add("Cast", [lengths], f"{name}.lengths", to=TensorProto.INT32)
+        inputs = [sequence, self.inputs, self.recurrent, self.bias, times]
+        how: dict[str, Any] = {"output": output, "direction": "bidirectional", "hidden_size": self.hidden}
+        return self.graph.add("LSTM", inputs, name, **how)
+
+
+class _FramedLstm:
+    """A bidirectional LSTM in int8. In each direction, two more states are always 1 and -1."""
+
+    def __init__(
+        self, graph: Graph, module: nn.Module, name: str, scale: Float32s | None, *, always: Float32s | None = None
+    ) -> None:
+        """What comes in has been divided by `scale` and framed; without a scale it is another LSTM's states."""
+        assert isinstance(module, nn.LSTM)
+        self.graph, self.hidden = graph, module.hidden_size + len(FRAME)
+        inputs, recurrent, bias = _weights(module, always)
+        behind = ((0, 0), (0, 0), (0, len(FRAME)))
+        inputs = _with_frames(inputs) if scale is None else np.pad(inputs * scale, behind)
+        inputs = _more_units(inputs)  # (2, 4 hidden, features)
+        recurrent = np.pad(_more_units(recurrent), behind)  # (2, 4 hidden, hidden)
+        gates = np.stack([np.full(2, OPEN), np.full(2, OPEN), np.full(2, OPEN), OPEN * FRAME])  # (4, 2)
+        bias = _more_units(bias[..., None], gates)[..., 0]  # (2, 4 hidden)
+        cells = np.zeros((2, 1, self.hidden), dtype=np.float32)
+        cells[..., -len(FRAME) :] = FULL * FRAME
+        self.cells = graph.constant(cells, f"{name}.cells")
+        self.inputs, self.recurrent = (
+            graph.bytes(inputs, f"{name}.weight_ih"),
+            graph.bytes(recurrent, f"{name}.weight_hh"),
+        )
+        self.bias = graph.constant(np.concatenate([bias, np.zeros_like(bias)], axis=1), f"{name}.bias")  # (2, 8 hidden)
+
+    def run(self, sequence: str, lengths: str, name: str, *, output: int = 0) -> str:
+        """The states at all times (output 0) or the last ones (output 1)."""
+        times = self.graph.add("Cast", [lengths], f"{name}.lengths", to=TensorProto.INT32)
+        sentences = self.graph.add("Shape", [lengths], f"{name}.sentences")
+        ends = [self.graph.integers([2], f"{name}.directions"), sentences, self.graph.integers([1], f"{name}.one")]
+        shape = self.graph.add("Concat", ends, f"{name}.cells.shape", axis=0)
+        cells = self.graph.add("Expand", [self.cells, shape], f"{name}.cells")  # (2, sentences, hidden)
+        weights = [self.inputs[0], self.recurrent[0], self.bias, times, "", cells, ""]  # no first states, no peepholes
+        inputs = [sequence, *weights, *self.inputs[1:], *self.recurrent[1:]]
+        how: dict[str, Any] = {"output": output, "direction": "bidirectional", "hidden_size": self.hidden}
+        return self.graph.add("DynamicQuantizeLSTM", inputs, name, domain=MICROSOFT, **how)
+
+
+def _more_units(parameter: Float32s, of_frame: Float32s | None = None) -> Float32s:
+    """From (2, 4 hidden, features) to the same with a frame's units behind those of each gate."""
+    directions, units, features = parameter.shape
+    gates = parameter.reshape(directions, 4, units // 4, features)
+    more = np.zeros((directions, 4, len(FRAME), features), dtype=np.float32)
+    if of_frame is not None:
+        more += of_frame[None, :, :, None]
+    return np.concatenate([gates, more], axis=2).reshape(directions, -1, features).astype(np.float32)
+
+
+def _with_frames(weight: Float32s) -> Float32s:
+    """From (..., 2 hidden) to the same with no weight for the frame of each direction."""
+    sides = np.split(weight, 2, axis=-1)
+    nothing = np.zeros((*weight.shape[:-1], len(FRAME)), dtype=np.float32)
+    return np.concatenate([sides[0], nothing, sides[1], nothing], axis=-1)
+
+
+def array_of(tensor: Tensor) -> Float32s:
+    """A parameter as an array."""
+    array: Float32s = tensor.detach().float().cpu().numpy()
+    return array
+
+
+def bias_of(layer: nn.Linear) -> Float32s:
+    """The bias of a layer, zero where it has none."""
+    return np.zeros(layer.out_features, dtype=np.float32) if layer.bias is None else array_of(layer.bias)
