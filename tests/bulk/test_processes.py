@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from biplanar.bulk.workers import PIECES_AHEAD, work_in_order
+from biplanar.bulk.processes import CHUNKS_AHEAD, MOST_ATTEMPTS, work_in_order
 from biplanar.errors import FormatError, UnfinishedError, UnknownNameError
 
 
@@ -110,12 +110,12 @@ def test_a_bug_in_a_worker_shows_where_it_is(tmp_path):
     assert "ZeroDivisionError: surprise" in str(error)
 
 
-def test_pieces_that_cannot_be_read(tmp_path):
-    def pieces() -> Iterator[int]:
+def test_chunks_that_cannot_be_read(tmp_path):
+    def chunks() -> Iterator[int]:
         yield from range(4)
         raise FormatError("x.conllu", 9, "broken")
 
-    results = work_in_order(Work(tmp_path), pieces(), 2, report=print)
+    results = work_in_order(Work(tmp_path), chunks(), 2, report=print)
     assert [square for square, _ in islice(results, 4)] == squares(4)
     with pytest.raises(FormatError, match=r"^x.conllu:9: broken$"):
         next(results)
@@ -137,33 +137,33 @@ NAMELESS = pytest.param(
 
 
 @pytest.mark.parametrize(("kind", "how"), [("killed", "signal SIGKILL"), ("leaves", "exit code 3"), NAMELESS])
-def test_a_piece_that_ends_two_workers_ends_the_work(tmp_path, kind, how):
+def test_a_chunk_that_ends_too_many_workers_ends_the_work(tmp_path, kind, how):
     results, reports, error = run(Work(tmp_path, 4, kind))
     assert results == squares(4)
-    assert len(reports) == 1
+    assert len(reports) == MOST_ATTEMPTS - 1
     assert isinstance(error, UnfinishedError)
-    assert str(error) == f"4: the worker process at these lines ended with {how}, and so had one before it"
+    assert str(error) == f"4: the worker process at these lines ended with {how}, as had 2 before it"
 
 
-def test_few_pieces_are_read_ahead(tmp_path):
+def test_few_chunks_are_read_ahead(tmp_path):
     taken = []
 
-    def pieces() -> Iterator[int]:
+    def chunks() -> Iterator[int]:
         for number in count():
             taken.append(number)
             yield number
 
-    results = work_in_order(Work(tmp_path), pieces(), 2, report=print)
+    results = work_in_order(Work(tmp_path), chunks(), 2, report=print)
     for number in range(20):
         assert next(results)[0] == number * number
-        assert len(taken) <= number + 1 + PIECES_AHEAD * 2
+        assert len(taken) <= number + 1 + CHUNKS_AHEAD * 2
     results.close()
 
 
 PROGRAM = """
 import os, signal, sys, time
 from pathlib import Path
-from biplanar.bulk.workers import work_in_order
+from biplanar.bulk.processes import work_in_order
 
 def prepare():
     Path(sys.argv[1], str(os.getpid())).touch()

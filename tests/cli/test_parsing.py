@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from biplanar.data.conllu import parse_conllu
-from biplanar.decoding.search import Outcome
+from biplanar.decoding.beam import Outcome
 from biplanar.pipeline.parser import Parser
 from tests.cli.test_cli import run  # noqa: F401
 from tests.conftest import ROOT
@@ -88,16 +88,51 @@ class TestParse:
         )
 
     def test_sentences_that_the_search_gives_up_are_counted(self, run, monkeypatch):  # noqa: F811
-        parse_window = Parser.parse_window
+        parse = Parser.parse
 
-        def lose_all(parser, window, *options):
-            return replace(parse_window(parser, window, *options), outcome=Outcome(lost=len(window)))
+        def lose_all(parser, given, *options):
+            return replace(parse(parser, given, *options), outcome=Outcome(lost=len(given)))
 
-        monkeypatch.setattr(Parser, "parse_window", lose_all)
+        monkeypatch.setattr(Parser, "parse", lose_all)
         result = run("parse", "--text", TEXT)
         assert result.code == 0
         assert all(sentence.tree.roots for sentence in parse_conllu(result.out))
         assert result.err == "biplanar: the search found no tree for 2 of 2 sentences; greedy decoding did\n"
+
+    def test_sentences_that_were_found_are_counted_beside_those_that_were_not(self, run, monkeypatch):  # noqa: F811
+        several_trees = Parser.several_trees
+
+        def lose_the_first(parser, sentence, *options):
+            found = several_trees(parser, sentence, *options)
+            return replace(found, outcome=Outcome(lost=1)) if sentence.forms[0] == "Nobody" else found
+
+        monkeypatch.setattr(Parser, "several_trees", lose_the_first)
+        result = run("parse", "--text", TEXT, "--best", "2")
+        assert result.err == "biplanar: the search found no tree for 1 of 2 sentences; greedy decoding did\n"
+
+    @pytest.mark.parametrize(
+        ("name", "beginning"),
+        [
+            ("x.svg", "<svg"),
+            ("x.json", "[{"),
+            ("x.jsonl", "[{"),
+            ("x.html", "<!DOCTYPE html>"),
+            ("x.conllu", "# newdoc"),
+        ],
+    )
+    def test_the_ending_says_what_is_written(self, run, tmp_path, name, beginning):  # noqa: F811
+        assert run("parse", "--text", TEXT, "-o", tmp_path / name).code == 0
+        assert (tmp_path / name).read_text().lower().startswith(beginning.lower())
+        assert run("parse", "--text", TEXT, "-o", tmp_path / name, "--output", "conllu").code == 0
+        assert (tmp_path / name).read_text().startswith("# newdoc")
+
+    def test_several_files(self, run, tmp_path):  # noqa: F811
+        for name in ("a.txt", "b.txt"):
+            (tmp_path / name).write_text("Yes. No.\n")
+        result = run("parse", tmp_path / "a.txt", tmp_path / "b.txt", TINY)
+        found = [sentence.comment("sent_id") for sentence in parse_conllu(result.out)]
+        assert found[:4] == ["a.txt-1", "a.txt-2", "b.txt-1", "b.txt-2"]
+        assert len(found) == 4 + len(parse_conllu(TINY.read_text()))
 
     def test_lines_are_numbered_through(self, run):  # noqa: F811
         result = run("parse", "--input", "lines", stdin="Yes.\nNo.\n")

@@ -51,6 +51,7 @@ class TestInputs:
     def test_one_sentence_a_string(self, parser):
         document = parser(["Nobody came. Really.", "Yes."])
         assert [len(sentence) for sentence in document] == [5, 2]
+        assert [sentence.comment("sent_id") for sentence in document] == ["1", "2"]
 
     def test_words(self, parser):
         document = parser([["Nobody", "came", "."], ["Yes"]])
@@ -96,7 +97,7 @@ class TestBehaviour:
         assert [parse_conllu(raw)[0].forms for raw in together] == words
 
     def test_it_streams(self, parser, monkeypatch):
-        monkeypatch.setattr("biplanar.pipeline.parser.WINDOW_WORDS", 10)
+        monkeypatch.setattr("biplanar.pipeline.parser.CHUNK_WORDS", 10)
         taken = []
 
         def source():
@@ -116,6 +117,18 @@ class TestBehaviour:
     def test_an_unknown_decoder(self, parser):
         with pytest.raises(UnknownNameError, match="did you mean 'greedy'"):
             parser("Nobody came.", decoder="gredy")
+
+    def test_options_by_name_or_as_a_value(self, parser):
+        options = biplanar.ParseOptions(decoder="greedy", probabilities=True)
+        by_name = parser("Nobody came.", decoder="greedy", probabilities=True)
+        assert parser("Nobody came.", options) == by_name
+        assert "HeadProb" in by_name.to_conllu()
+        with pytest.raises(UnknownNameError, match="did you mean 'decoder'"):
+            parser("Nobody came.", decode="greedy")
+
+    def test_how_trees_were_found_is_returned(self, parser):
+        assert parser(TEXT).outcome.sentences == 2
+        assert parser("").outcome.sentences == 0
 
     def test_a_very_long_sentence(self, parser):
         words = ["the", "dog", "that", "saw", "the", "cat", "that", "chased", "a", "mouse", "and"] * 455

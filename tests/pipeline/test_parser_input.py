@@ -1,4 +1,4 @@
-"""Windows of sentences, and how they are gathered."""
+"""Sentences that are parsed together, and how they are gathered."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from hypothesis import strategies as st
 
 from biplanar.data.conllu import Block, whole_blocks
 from biplanar.errors import FormatError
-from biplanar.pipeline.windows import Window, gather
+from biplanar.pipeline.parser_input import ParserInput, chunked
 
 ROW = "1\t{}\t_\t{}\t_\t_\t_\t_\t_\t_\n\n"
 TEXT = ROW.format("a", "NOUN") + ROW.format("b", "VERB") + ROW.format("a", "VERB")
 
 
-def window(text: str, *, plain: bool = True) -> Window:
-    return Window.of(list(whole_blocks([text.encode()], "x.conllu")), lambda _: plain)
+def read(text: str, *, plain: bool = True) -> ParserInput:
+    return ParserInput.of(list(whole_blocks([text.encode()], "x.conllu")), lambda _: plain)
 
 
 @pytest.mark.parametrize(("text", "plain"), [(TEXT, True), (TEXT, False), (TEXT.replace("\n", "\r\n"), True)])
 def test_bytes_and_sentences_have_the_same_words(text, plain):
-    found = window(text, plain=plain)
-    assert (found.chunk is not None) == (text == TEXT and plain)
+    found = read(text, plain=plain)
+    assert (found.table is not None) == (text == TEXT and plain)
     assert len(found) == 3
     assert list(found.corpus.forms) == ["a", "b"]
     assert found.corpus.words.tolist() == [0, 1, 0]
@@ -44,20 +44,20 @@ def test_blocks_end_with_blank_lines_of_any_kind(blank, size):
 def test_errors_are_those_of_the_sentences():
     blocks = [Block(TEXT.encode(), "x.conllu", 1), Block(b"1\tx\n\n", "x.conllu", 7), Block(b"\xff", "x.conllu", 9)]
     with pytest.raises(FormatError, match=r"^x.conllu:7: expected 10 columns, found 2$"):
-        Window.of(blocks, lambda _: True)
+        ParserInput.of(blocks, lambda _: True)
 
 
 @given(st.lists(st.integers(0, 9)), st.integers(1, 20))
-def test_groups_are_large_enough_and_not_larger(items, enough):
-    groups = list(gather(items, lambda item: item, lambda _: enough))
-    assert [item for group in groups for item in group] == items
-    assert all(sum(group) >= enough > sum(group[:-1]) for group in groups[:-1])
+def test_chunks_are_large_enough_and_not_larger(items, enough):
+    chunks = list(chunked(items, lambda item: item, lambda _: enough))
+    assert [item for chunk in chunks for item in chunk] == items
+    assert all(sum(chunk) >= enough > sum(chunk[:-1]) for chunk in chunks[:-1])
 
 
-def test_groups_may_grow():
-    groups = gather([1] * 40, lambda item: item, lambda before: max(2, before // 2))
-    assert [len(group) for group in groups] == [2, 2, 2, 3, 4, 6, 9, 12]
+def test_chunks_may_grow():
+    chunks = chunked([1] * 40, lambda item: item, lambda before: max(2, before // 2))
+    assert [len(chunk) for chunk in chunks] == [2, 2, 2, 3, 4, 6, 9, 12]
 
 
-def test_groups_come_before_all_is_read():
-    assert next(gather(iter(int, 1), lambda _: 1, lambda _: 3)) == [0, 0, 0]
+def test_chunks_come_before_all_is_read():
+    assert next(chunked(iter(int, 1), lambda _: 1, lambda _: 3)) == [0, 0, 0]

@@ -9,11 +9,14 @@ from typing import IO
 from biplanar.bulk.chunks import Source
 from biplanar.bulk.engines import Engine, ThisProcess
 from biplanar.bulk.task import DRAWN_AT_THE_END, Result, Task
-from biplanar.data.conllu import parse_conllu
+from biplanar.data.conllu import missing_end, parse_conllu
 from biplanar.data.files import write_all
 from biplanar.decoding.beam import Outcome
 
 _SENTENCE_NUMBER = re.compile(rb"(?<=^# sent_id = )\d+", re.MULTILINE)
+
+# Bytes of a chunk's output in which its end is looked for.
+TAIL = 4096
 
 
 def parse_files(source: Source, target: IO[bytes], task: Task, engine: Engine | None = None) -> Outcome:
@@ -33,19 +36,27 @@ class _Writer:
         self.target, self.several = target, several
         self.output = task.output
         self.drawn: list[str] | None = [] if task.output in DRAWN_AT_THE_END else None
+        self.is_conllu = self.drawn is not None or task.output == "conllu"
         self.path, self.sentences, self.outcome = "", 0, Outcome()
+        self.unfinished = b""  # the blank line that a file may end without, if another follows
 
     def write(self, result: Result) -> None:
         """Write what became of the next chunk."""
         if result.place.path != self.path:
             self.path, self.sentences = result.place.path, 0
         output = self._numbered(result) if result.gets_numbers else result.output
+        self._put(self.unfinished)
+        self._put(output)
+        if self.is_conllu and output:
+            self.unfinished = missing_end(output[-TAIL:].decode(errors="replace")).encode()
+        self.sentences += result.sentences
+        self.outcome += result.outcome
+
+    def _put(self, output: bytes) -> None:
         if self.drawn is None:
             write_all(self.target, output)
         else:
             self.drawn.append(output.decode())
-        self.sentences += result.sentences
-        self.outcome += result.outcome
 
     def _numbered(self, result: Result) -> bytes:
         prefix, before = f"{Path(self.path).name}-" if self.several else "", self.sentences

@@ -320,10 +320,10 @@ def write_conllu(sentences: Iterable[Sentence], stream: TextIO) -> None:
     unfinished = ""
     for sentence in sentences:
         stream.write(unfinished + sentence.raw)
-        unfinished = _missing_end(sentence.raw)
+        unfinished = missing_end(sentence.raw)
 
 
-def _missing_end(raw: str) -> str:
+def missing_end(raw: str) -> str:
     """What a block lacks to be followed by another."""
     newline = "\r\n" if "\r\n" in raw else "\n"
     lines = raw.rsplit("\n", 2)

@@ -1,0 +1,30 @@
+"""How to parse, as one value."""
+
+from __future__ import annotations
+
+import pytest
+
+from biplanar.decoding import DECODERS
+from biplanar.errors import BiplanarError, UnknownNameError
+from biplanar.pipeline.options import ParseOptions
+
+
+def test_some_can_be_changed():
+    options = ParseOptions(probabilities=True)
+    assert options.changed(decoder="greedy") == ParseOptions("greedy", probabilities=True)
+    assert options.changed() is options
+
+
+def test_what_cannot_work_is_refused():
+    with pytest.raises(UnknownNameError, match="did you mean 'search'"):
+        ParseOptions("serch")
+    with pytest.raises(BiplanarError, match="--best needs --decoder search, found greedy"):
+        ParseOptions("greedy", best=2)
+    with pytest.raises(BiplanarError, match="best: expected at least one tree, found 0"):
+        ParseOptions(best=0)
+    with pytest.raises(BiplanarError, match="batch_words: expected at least one word, found 0"):
+        ParseOptions(batch_words=0)
+
+
+def test_one_decoder_finds_several_trees():
+    assert [name for name, decoder in DECODERS.items() if decoder.finds_several] == ["search"]
