@@ -27,7 +27,9 @@ def parse(
         str | None, typer.Option("--output", help=f"{', '.join(OUTPUTS)}; by the ending of -o if not given.")
     ] = None,
     output: Annotated[str, typer.Option("-o", help="Where to write; - is standard output.")] = "-",
-    decoder: Annotated[str, typer.Option(help="search, minimum-risk, greedy or paper.")] = "search",
+    decoder: Annotated[
+        str | None, typer.Option(help="How scores become trees (docs/search.md); the best measured if not given.")
+    ] = None,
     beam: Annotated[int, typer.Option(help="How many states a search keeps at each word.", min=1, max=10_000)] = 64,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="How likely each head is, as HeadProb in MISC.")
@@ -49,13 +51,14 @@ def parse(
     from biplanar.bulk import EngineConfig, Source, Task, make_engine, parse_files
     from biplanar.cli.draw import terminal_width
     from biplanar.data.files import writing
+    from biplanar.decoding import DEFAULT_DECODER
     from biplanar.decoding.beam import Beam
     from biplanar.errors import BiplanarError
     from biplanar.pipeline.options import ParseOptions
 
     if text is not None and files:
         raise BiplanarError(f"expected a file or --text, found both {files[0]} and --text")
-    options = ParseOptions(decoder, Beam(beam), probabilities, best, batch_tokens)
+    options = ParseOptions(decoder or DEFAULT_DECODER, Beam(beam), probabilities, best, batch_tokens)
     task = Task(
         model,
         device=device,

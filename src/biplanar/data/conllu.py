@@ -146,6 +146,14 @@ class Sentence:
         _check_column("DEPREL", tree.deprels)
         return self._with_rows([_with_arc(*row) for row in zip(self.rows, tree.heads, tree.deprels, strict=True)])
 
+    def with_column(self, number: int, values: Sequence[str]) -> Sentence:
+        """The same sentence with other values in one column (`UPOS`, `FEATS`, ...)."""
+        _check_column(COLUMNS[number], values)
+        rows = [row.split("\t") for row in self.rows]
+        for row, value in zip(rows, values, strict=True):
+            row[number] = value
+        return self._with_rows(["\t".join(row) for row in rows])
+
     def with_misc(self, key: str, values: Sequence[str | None]) -> Sentence:
         """The same sentence with `key=value` in each word's MISC, in the place of one with that key; None: without."""
         _check_column("MISC", [key, *(value for value in values if value is not None)])

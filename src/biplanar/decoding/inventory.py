@@ -12,6 +12,7 @@ from biplanar.data.arrays import Bools, Int32s
 from biplanar.data.forest import Column
 from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import Encoding
+from biplanar.encodings.columns import COLUMNS
 
 ROOT = "root"
 
@@ -32,6 +33,11 @@ class LabelInventory:
     def roots(self) -> Bools:
         """Which relations are the root's, subtypes included."""
         return np.array([is_root_like(name) for name in self.deprels])
+
+    @cached_property
+    def output_columns(self) -> tuple[str, ...]:
+        """The names of the CoNLL-U columns that the model predicts beside the tree."""
+        return tuple(name for name in self.names if name in COLUMNS)
 
     def columns(self, labels: Sequence[Int32s]) -> list[Column]:
         """Labels of the encoding's tasks with their names."""

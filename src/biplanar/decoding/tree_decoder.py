@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -10,6 +11,7 @@ import numpy as np
 from biplanar.data.arrays import Float32s, Int32s, Int64s
 from biplanar.data.forest import Column
 from biplanar.decoding.beam import Outcome, SearchConfig
+from biplanar.decoding.candidates import best_labels
 from biplanar.decoding.decoders import DECODERS, DEFAULT_DECODER, Decoder, ScoredSentences
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.scores import Scores
@@ -25,6 +27,7 @@ class Parsed:
     relations: Int32s  # numbers of their names in the inventory
     probabilities: Float32s | None = None  # of each word's head, if they were asked for; NaN where no tree was found
     outcome: Outcome = field(default_factory=Outcome)
+    columns: Mapping[str, Int32s] = field(default_factory=dict)  # labels of the inventory's output columns
 
     @classmethod
     def joined(cls, parts: list[Parsed], order: Int64s) -> Parsed:
@@ -34,7 +37,8 @@ class Parsed:
         )
         known = [part.probabilities for part in parts if part.probabilities is not None]
         probabilities = np.concatenate(known)[order] if known else None
-        return cls(heads, relations, probabilities, sum((part.outcome for part in parts), start=Outcome()))
+        columns = {name: np.concatenate([part.columns[name] for part in parts])[order] for name in parts[0].columns}
+        return cls(heads, relations, probabilities, sum((part.outcome for part in parts), start=Outcome()), columns)
 
 
 @dataclass(frozen=True)
@@ -77,4 +81,6 @@ class TreeDecoder:
     def _parsed(self, sentences: ScoredSentences, heads: Int32s, outcome: Outcome) -> Parsed:
         relations = self.decoder.relations(sentences, heads)
         probabilities = sentences.trees.probabilities(heads) if self.probabilities else None
-        return Parsed(heads, relations, probabilities, outcome)
+        labels = sentences.scores.labels
+        columns = {name: best_labels(labels[name]) for name in self.inventory.output_columns}
+        return Parsed(heads, relations, probabilities, outcome, columns)

@@ -15,6 +15,7 @@ from biplanar.decoding.beam import Outcome
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.encodings import Encoding
+from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import FileError
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.options import DEFAULT_OPTIONS, ParseOptions
@@ -161,8 +162,10 @@ class Parser:
         """Read sentences to be parsed together: as bytes, if only their trees will change, or else as objects."""
 
         def only_trees_change(table: Chunk) -> bool:
+            if as_objects or options.probabilities or self.inventory.output_columns:
+                return False
             tags_missing = self.encoding.needs_upos and "_" in table.upos.names
-            return not (as_objects or tags_missing or options.probabilities or PROBABILITY.encode() in table.data)
+            return not (tags_missing or PROBABILITY.encode() in table.data)
 
         given = ParserInput.of(blocks, only_trees_change)
         return given if given.table is not None else self._input(given.sentences)
@@ -183,13 +186,25 @@ class Parser:
         offsets = offsets_of(map(len, sentences))
         forest = Forest(offsets, parsed.heads, self._deprels(parsed), None)
         for sentence, tree, start in zip(sentences, forest.trees(), offsets[:-1], strict=True):
-            result = sentence.with_tree(tree)
+            result = self._with_columns(sentence.with_tree(tree), parsed, int(start))
             if parsed.probabilities is not None:
                 own = parsed.probabilities[start : start + len(sentence)].tolist()
                 result = result.with_misc(PROBABILITY, [None if isnan(one) else f"{one:.3f}" for one in own])
             elif PROBABILITY in sentence.raw:  # of another tree
                 result = result.with_misc(PROBABILITY, [None] * len(sentence))
             yield result
+
+    def _with_columns(self, sentence: Sentence, parsed: Parsed, start: int) -> Sentence:
+        """With the values that the model predicts, where a word has none."""
+        for name, ids in parsed.columns.items():
+            column = COLUMNS[name]
+            labels = Column(ids[start : start + len(sentence)], self.inventory.names[name])
+            given = sentence.column(column.number)
+            if "_" in given:
+                found = column.decode(labels, sentence.forms)
+                values = [new if old == "_" else old for old, new in zip(given, found, strict=True)]
+                sentence = sentence.with_column(column.number, values)
+        return sentence
 
     def _sentences(self, text: Text) -> list[Sentence]:
         if isinstance(text, str):

@@ -33,6 +33,7 @@ class NetworkConfig:
     attention: bool = False  # the biaffine arc scores, detached, as further features; kept to parse with
     depths: bool = True  # bracket encodings: how deep each stack is after each word, as further tasks
     relation_hidden: int = 200  # width of a layer before the relation given word and head; 0: none
+    columns: str = ""  # of CoNLL-U that are predicted beside the tree, with commas between: upos
     treebank_dim: int = 0  # a vector for each training file, for every word of its sentences; 0: none
 
 

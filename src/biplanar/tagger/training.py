@@ -20,6 +20,7 @@ from biplanar.decoding.beam import Beam, SearchConfig
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import Encoding, get_encoding
+from biplanar.encodings.columns import get_columns
 from biplanar.encodings.encoding import STACKS
 from biplanar.encodings.stacks import DEPTH_TASK, as_stack_encoding, depth_columns
 from biplanar.errors import BiplanarError
@@ -86,6 +87,7 @@ class Examples:
         targets = dict(zip(encoding.tasks, columns, strict=True)) | {"deprel": forest.deprels}
         if config.network.depths and encoding.kind == STACKS:
             targets |= depth_columns(as_stack_encoding(encoding), columns, forest.offsets)
+        targets |= {column.name: column.encode(sentences) for column in get_columns(config.network.columns)}
         vocabulary = Vocabulary.of(
             forms,
             {task: column.names for task, column in targets.items()},
