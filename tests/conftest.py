@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401
 from tests.treebanks import ROOT, treebank_files, treebanks_folder
 
 # Tests run on all cores already, and threads that wait for each other there would take many times as long. The
