@@ -243,7 +243,7 @@ ENCODINGS
 imported = time.process_time()
 for name in ENCODINGS:
     rows = encode(tree, name, upos=upos)
-    for decoder in DECODERS:
+    for decoder in (name for name, one in DECODERS.items() if one.repair):
         decode(rows, name, decoder=decoder, upos=upos)
 print(json.dumps({"import": imported - started, "first use": time.process_time() - imported}))
 """

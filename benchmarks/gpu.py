@@ -19,26 +19,32 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
 import biplanar
 from benchmarks.arguments import ArgumentParser, at_least
-from benchmarks.loaded import LoadedTask
 from benchmarks.machine import machine, versions
 from benchmarks.output import Numbers, Sheet, keep, show
 from benchmarks.texts import repeated
-from biplanar.bulk.task import parse_file
-from biplanar.data.forest import offsets_of
+from biplanar.bulk.chunks import Source
+from biplanar.bulk.engines import ThisProcess
+from biplanar.bulk.files import parse_files
+from biplanar.bulk.task import Task
+from biplanar.data.arrays import Int32s
+from biplanar.decoding.scores import Scores
+from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.errors import BiplanarError
+from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.tagger.checkpoint import load_weights
-from biplanar.tagger.device import FULL, DeviceScores, PackedBatch, TorchTagger, packed_scores
+from biplanar.tagger.device import FULL, TorchTagger
+from biplanar.tagger.encoders.bilstm import BiLstm
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
 from biplanar.tagger.network import Tagger
-from biplanar.tagger.predict import Parsed, TreeDecoder, parse_corpus
+from biplanar.tagger.predict import parse_corpus
+from biplanar.tagger.tensors import TensorBatch
 from biplanar.tagger.training import build_network
 
 PACKAGES = ("numba", "numpy", "torch")
@@ -58,7 +64,7 @@ class Setting:
     @property
     def decoder(self) -> TreeDecoder:
         """The default one."""
-        return TreeDecoder(self.parser.encoding, self.parser.vocabulary.tasks)
+        return TreeDecoder(self.parser.inventory)
 
     def wait(self) -> None:
         """Until the device has done all it was told."""
@@ -110,15 +116,13 @@ def measure_parts(setting: Setting, corpus: Corpus, batch_words: int) -> dict[st
     }
     scored = [tagger.score(forms, batch) for batch in batches]
     setting.wait()
-    offsets = [offsets_of(batch.lengths) for batch in batches]
     parts["launching, encoder, labels and fetching"] = setting.seconds(lambda: fetch(tagger, forms, batches))
-    found = decode(decoder, scored, offsets, 1)
-    parts["decoding, one thread"] = setting.seconds(lambda: decode(decoder, scored, offsets, 1))
-    parts[f"decoding, {tagger.threads} threads"] = setting.seconds(
-        lambda: decode(decoder, scored, offsets, tagger.threads)
-    )
+    found = decode(decoder, scored, 1)
+    parts["decoding, one thread"] = setting.seconds(lambda: decode(decoder, scored, 1))
+    threads = tagger.decoding_threads
+    parts[f"decoding, {threads} threads"] = setting.seconds(lambda: decode(decoder, scored, threads))
     if tagger.network.relations is not None:
-        parts["relations"] = setting.seconds(lambda: relate(scored, found, offsets))
+        parts["relations"] = setting.seconds(lambda: relate(scored, found))
     return parts
 
 
@@ -127,47 +131,39 @@ def encode(tagger: TorchTagger, forms: torch.Tensor, batches: list[Batch]) -> No
     """All that the network does, its results left where they are."""
     for batch in batches:
         if tagger.network.attention is None:
-            packed_scores(tagger.network, forms, PackedBatch.of(batch, tagger.device))
+            tagger.network(forms, TensorBatch(batch, tagger.device))
         else:
             tagger.score(forms, batch)
 
 
 def fetch(tagger: TorchTagger, forms: torch.Tensor, batches: list[Batch]) -> None:
     """The same, and its results fetched; each batch is waited for only when the next is on its way."""
-    before: DeviceScores | None = None
+    before: Scores | None = None
     for batch in batches:
         scores = tagger.score(forms, batch)
         if before is not None:
-            _ = before["deprel"]
+            _ = before.deprels
         before = scores
     if before is not None:
-        _ = before["deprel"]
+        _ = before.deprels
 
 
-def decode(
-    decoder: TreeDecoder, scored: list[DeviceScores], offsets: list[np.ndarray[Any, Any]], threads: int
-) -> list[np.ndarray[Any, Any]]:
+def decode(decoder: TreeDecoder, scored: list[Scores], threads: int) -> list[Int32s]:
     """Heads, from scores that are here already."""
-
-    def heads(number: int) -> np.ndarray[Any, Any]:
-        return decoder.search.best(scored[number], decoder.roots, offsets[number]).heads
-
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(heads, range(len(scored))))
+        return list(pool.map(lambda scores: decoder.search.trees(scores).best()[0], scored))
 
 
-def relate(scored: list[DeviceScores], heads: list[np.ndarray[Any, Any]], offsets: list[np.ndarray[Any, Any]]) -> None:
+def relate(scored: list[Scores], heads: list[Int32s]) -> None:
     """The scores of relations to known heads."""
-    for scores, found, places in zip(scored, heads, offsets, strict=True):
-        starts = np.repeat(places[:-1], np.diff(places))
-        scores.relate(np.where(found > 0, starts + found, 0))
+    for scores, found in zip(scored, heads, strict=True):
+        scores.relate(found)
 
 
 def measure_file(setting: Setting, source: Path, sentences: int, batch_words: int) -> float:
     """Seconds from a file, of the same sentences as often as it takes, to a file."""
-    task = LoadedTask(
-        setting.parser.folder.path, device=str(setting.tagger.device), runtime="torch", batch_words=batch_words
-    )
+    task = Task(setting.parser.folder.path, options=ParseOptions(batch_words=batch_words))
+    engine = ThisProcess(loaded=task.with_parser(setting.parser))
     blocks = [sentence.raw for sentence in biplanar.read_conllu(source)]
     with tempfile.TemporaryDirectory() as folder:
         file, target = Path(folder, "in.conllu"), Path(folder, "out.conllu")
@@ -176,7 +172,7 @@ def measure_file(setting: Setting, source: Path, sentences: int, batch_words: in
 
         def run() -> None:
             with target.open("wb") as stream:
-                parse_file(file, stream, task)
+                parse_files(Source((file,)), stream, task, engine)
 
         run()
         seconds = setting.seconds(run)
@@ -211,7 +207,8 @@ def bound_by(parts: dict[str, float], threads: int) -> str:
 
 def operations(network: Tagger) -> float:
     """Floating-point operations a word: two for each weight that every word meets."""
-    parts = [network.layers, network.outputs, *([] if network.relations is None else [network.relations])]
+    encoder = network.encoder.layers if isinstance(network.encoder, BiLstm) else network.encoder
+    parts = [encoder, network.outputs, *([] if network.relations is None else [network.relations])]
     return 2.0 * sum(parameter.numel() for part in parts for parameter in part.parameters())
 
 
@@ -236,13 +233,13 @@ def measure(options: argparse.Namespace) -> Numbers:
         "model": str(options.model),
         "file": options.file.name,
         "precision": str(setting.tagger.precision),
-        "threads": setting.tagger.threads,
+        "threads": setting.tagger.decoding_threads,
         "batch_words": batch_words,
         "sentences": sentences,
         "words": words,
         "tagging and decoding": rates(whole, words, sentences),
         "parts": {name: rates(seconds, words, sentences) for name, seconds in parts.items()},
-        "bound by": bound_by(parts, setting.tagger.threads),
+        "bound by": bound_by(parts, setting.tagger.decoding_threads),
         "device busy, % of the whole at most": 100 * min(1.0, (encoder + parts.get("relations", 0.0)) / whole),
         "encoder, TFLOP/s": operations(setting.tagger.network) * words / encoder / 1e12,
         "outcome": asdict(parsed.outcome),

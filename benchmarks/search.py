@@ -26,13 +26,15 @@ from benchmarks.output import Numbers, Sheet, keep, show
 from benchmarks.texts import LENGTHS, joined_sentences
 from benchmarks.timing import best_times
 from biplanar.data.arrays import Int64s
-from biplanar.data.forest import Column, Forest, offsets_of
-from biplanar.decoding.search import Beam
+from biplanar.data.forest import Column, Forest
+from biplanar.decoding import DECODERS
+from biplanar.decoding.beam import TEMPERATURE, Beam, SearchConfig
+from biplanar.decoding.scores import Scores
+from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.errors import FileError
 from biplanar.evaluation import Calibration
-from biplanar.pipeline.parser import BATCH_WORDS
+from biplanar.pipeline.loading import BATCH_WORDS
 from biplanar.tagger.features import Corpus, batches_by_words
-from biplanar.tagger.predict import TEMPERATURE, Parsed, Scorer, Scores, TreeDecoder
 
 PACKAGES = ("numba", "numpy", "onnxruntime")
 DEV = "UD_English-EWT/en_ewt-ud-dev.conllu.xz"
@@ -46,20 +48,17 @@ class Recorded:
     """Some sentences and their scores, so that only what comes after them is timed."""
 
     chosen: Int64s  # the numbers of the sentences
-    offsets: Int64s
-    scores: Scores
-    scorer: Scorer  # relations are found after decoding, and so are timed
+    scores: Scores  # those of relations are computed after decoding, and so are timed
 
     @classmethod
     def of(cls, parser: biplanar.Parser, corpus: Corpus, chosen: Int64s) -> Recorded:
         """Score some sentences."""
         forms = parser.scorer.represent(corpus.forms)
-        scores = dict(parser.scorer.score(forms, corpus.batch(chosen)))
-        return cls(chosen, offsets_of(corpus.lengths[chosen]), scores, parser.scorer)
+        return cls(chosen, parser.scorer.score(forms, corpus.batch(chosen)))
 
     def decode(self, how: TreeDecoder) -> Parsed:
         """What is timed."""
-        return how.decode(self.scorer, self.scores, self.offsets)
+        return how.decode(self.scores)
 
 
 def recorded_batches(parser: biplanar.Parser, sentences: list[biplanar.Sentence], batch_words: int) -> list[Recorded]:
@@ -84,14 +83,19 @@ def measure_beams(parser: biplanar.Parser, path: Path, rounds: int, batch_words:
     """Each decoder and beam: words a second, UAS, LAS, and how the search fared."""
     sentences = list(biplanar.read_conllu(path))
     gold, batches = Forest.from_sentences(sentences), recorded_batches(parser, sentences, batch_words)
-    names = parser.vocabulary.tasks
-    rows = {f"search {states}": TreeDecoder(parser.encoding, names, "search", Beam(states)) for states in BEAMS}
-    rows = {"greedy": TreeDecoder(parser.encoding, names, "greedy")} | rows
-    rows |= {"minimum-risk 64": TreeDecoder(parser.encoding, names, "minimum-risk")}
+    inventory = parser.inventory
+    rows = {
+        "greedy": TreeDecoder(inventory, DECODERS["greedy"]),
+        **{
+            f"search {states}": TreeDecoder(inventory, DECODERS["search"], SearchConfig(Beam(states)))
+            for states in BEAMS
+        },
+        f"minimum-risk {Beam().states}": TreeDecoder(inventory, DECODERS["minimum-risk"]),
+    }
     results = {}
     for name, how in rows.items():
         found = in_order(parse_all(how, batches), batches, gold)
-        results[name] = scores_of(found, gold.offsets, names["deprel"], sentences)
+        results[name] = scores_of(found, gold.offsets, inventory.deprels, sentences)
     best = best_times({name: partial(parse_all, how, batches) for name, how in rows.items()}, rounds)
     for name, row in results.items():
         row["words_per_second"] = len(gold.heads) / best[name]
@@ -113,7 +117,7 @@ def scores_of(found: Parsed, offsets: Int64s, deprels: tuple[str, ...], sentence
 
 def measure_lengths(parser: biplanar.Parser, path: Path) -> dict[int, float]:
     """Seconds for the slowest of some sentences of each length, made by joining those of the file."""
-    how, slowest = TreeDecoder(parser.encoding, parser.vocabulary.tasks), {}
+    how, slowest = TreeDecoder(parser.inventory), {}
     for length in LENGTHS:
         times = []
         for words in joined_sentences(path, length, PER_LENGTH):
@@ -129,7 +133,7 @@ def measure_calibration(parser: biplanar.Parser, path: Path, temperature: float)
     """The probabilities of the heads that the search finds, against how often they are right."""
     sentences = list(biplanar.read_conllu(path))
     batches, gold = recorded_batches(parser, sentences, BATCH_WORDS), Forest.from_sentences(sentences)
-    how = TreeDecoder(parser.encoding, parser.vocabulary.tasks, probabilities=True, temperature=temperature)
+    how = TreeDecoder(parser.inventory, config=SearchConfig(temperature=temperature), probabilities=True)
     found = in_order(parse_all(how, batches), batches, gold)
     assert found.probabilities is not None
     return Calibration.of(found.probabilities, found.heads == gold.heads)

@@ -25,21 +25,19 @@ from benchmarks.parsers.systems import (
     FASTEST,
     System,
     biplanar_systems,
-    embedded_model,
     spacy_systems,
     supar_systems,
     udpipe_systems,
 )
-from biplanar.decoding import DECODERS, SCORE_DECODERS
+from biplanar.decoding import DECODERS, DEFAULT_DECODER
 from biplanar.errors import BiplanarError, FileError
-from biplanar.pipeline.parser import RUNTIMES
-from biplanar.tagger.predict import DEFAULT_DECODER
+from biplanar.pipeline.loading import RUNTIMES, embedded_folder
 
 PACKAGES = ("numpy", "numba", "onnxruntime", "torch", "ufal.udpipe", "spacy", "supar")
 
 # The parser's default first, as it is measured with every runtime; the fastest runtime last, as it is measured with
 # every decoder.
-ALL_DECODERS = sorted((*SCORE_DECODERS, *DECODERS), key=lambda name: name != DEFAULT_DECODER)
+ALL_DECODERS = sorted(DECODERS, key=lambda name: name != DEFAULT_DECODER)
 ALL_RUNTIMES = RUNTIMES[::-1]
 
 
@@ -159,7 +157,7 @@ def _models(given: Sequence[str]) -> dict[str, str]:
             raise BiplanarError(f"expected models of different names, found two that are called {name!r}")
         _check_exists(folder)
         models[name] = folder
-    return models or {"embedded": embedded_model()}
+    return models or {"embedded": str(embedded_folder())}
 
 
 def _systems(options: Namespace, models: dict[str, str]) -> list[System]:

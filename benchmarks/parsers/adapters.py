@@ -15,7 +15,7 @@ from benchmarks.parsers.systems import FASTEST
 from biplanar.errors import BiplanarError, FileError
 
 if TYPE_CHECKING:
-    from benchmarks.loaded import LoadedTask
+    from biplanar.bulk.task import Task
     from biplanar.data.conllu import Sentence
     from biplanar.data.tree import Tree
     from biplanar.pipeline.parser import Parser
@@ -39,44 +39,45 @@ def _runtime(options: Options) -> str | None:
 
 def open_biplanar(model: str | None, options: Options) -> Parse:
     """Biplanar, from file to file, by what the command `biplanar parse` runs."""
-    from biplanar.bulk.task import parse_file
+    from biplanar.bulk.chunks import Source
+    from biplanar.bulk.engines import ThisProcess
+    from biplanar.bulk.files import parse_files
 
-    task = _loaded(model, options)
+    task = _task(model, options)
+    engine = ThisProcess(loaded=task())
 
     def parse(source: Path, target: Path) -> None:
         with target.open("wb") as stream:
-            parse_file(source, stream, task)
+            parse_files(Source((source,), "conllu"), stream, task, engine)
 
     return parse
 
 
-def _loaded(model: str | None, options: Options) -> LoadedTask:
-    """A task on one core; what it reads and writes is CoNLL-U."""
-    from benchmarks.loaded import LoadedTask
+def _task(model: str | None, options: Options) -> Task:
+    from biplanar.bulk.task import Task
+    from biplanar.pipeline.options import ParseOptions
 
-    task = LoadedTask(model, runtime=_runtime(options), decoder=options["decoder"])
-    task()
-    return task
+    return Task(model, runtime=_runtime(options), options=ParseOptions(decoder=options["decoder"]))
 
 
 def open_stages(model: str | None, options: Options) -> Parse:
     """Biplanar again, one step after the other, so that it is known which takes how long."""
-    from biplanar.bulk.task import read_pieces
+    from biplanar.bulk.chunks import Source
 
-    task = _loaded(model, options)
+    task = _task(model, options)
     work = task()
-    scorer = work.parser.scorer
+    scorer, enough = work.parser.scorer, work.parser.chunk_words(task.options)
 
     def parse(source: Path, target: Path) -> Stages:
         watch = Stopwatch()
         work.parser.scorer = WatchedScorer(scorer, watch)
         with target.open("wb") as stream:
-            for piece in read_pieces(source, "conllu", lambda _: task.window_words):
-                window = work.read(piece)
+            for chunk in Source((source,), "conllu").chunks(lambda _: enough):
+                given = work.read(chunk)
                 watch.enter("features")
-                done = work.parse(window)
+                trees = work.parse(given)
                 watch.enter("write")
-                stream.write(work.render(*done).output)
+                stream.write(work.render(chunk, trees).output)
                 watch.enter("read")
         watch.enter("write")
         return watch.seconds

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from biplanar.decoding.scores import Scores
+    from biplanar.tagger.features import Batch
+    from biplanar.tagger.predict import Scorer
+
+Result = TypeVar("Result")
 
 STAGES = ("read", "features", "tagger", "decode", "write")
 
@@ -25,23 +35,23 @@ class Stopwatch:
 class WatchedScorer:
     """A scorer whose vectors of forms are features and whose scores are the tagger's; after it, trees are decoded."""
 
-    def __init__(self, scorer: Any, watch: Stopwatch) -> None:
+    decoding_threads = 1
+
+    def __init__(self, scorer: Scorer, watch: Stopwatch) -> None:
         self._scorer, self._watch = scorer, watch
 
-    def represent(self, *arguments: Any) -> Any:
+    def represent(self, forms: Sequence[str]) -> Any:
         """Vectors of forms."""
         self._watch.enter("features")
-        return self._scorer.represent(*arguments)
+        return self._scorer.represent(forms)
 
-    def score(self, *arguments: Any) -> Any:
-        """Scores of labels."""
-        return self._tagged(self._scorer.score, *arguments)
+    def score(self, forms: Any, batch: Batch) -> Scores:
+        """Scores of labels, and of relations once heads are known."""
+        scores = self._tagged(self._scorer.score, forms, batch)
+        relate = scores.given_governors
+        return scores if relate is None else replace(scores, given_governors=partial(self._tagged, relate))
 
-    def relate(self, *arguments: Any) -> Any:
-        """Scores of relations."""
-        return self._tagged(self._scorer.relate, *arguments)
-
-    def _tagged(self, work: Any, *arguments: Any) -> Any:
+    def _tagged(self, work: Callable[..., Result], *arguments: Any) -> Result:
         self._watch.enter("tagger")
         result = work(*arguments)
         self._watch.enter("decode")

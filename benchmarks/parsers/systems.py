@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,13 +47,6 @@ class System:
         path = Path(self.model)
         runtime = self.options.get("runtime")  # which only Biplanar's systems have
         return _size(path) if runtime is None else sum(map(_size, _needed(ModelFolder(path), runtime)))
-
-
-def embedded_model() -> str:
-    """The folder of the model that ships inside."""
-    from biplanar.pipeline.loading import EMBEDDED
-
-    return str(files("biplanar") / "models" / EMBEDDED)
 
 
 def biplanar_systems(

@@ -4,7 +4,10 @@ import pytest
 from benchmarks.parsers.adapters import open_biplanar, open_stages
 
 from biplanar.bulk import task
-from biplanar.bulk.task import Task, parse_file
+from biplanar.bulk.chunks import Source
+from biplanar.bulk.files import parse_files
+from biplanar.bulk.task import Task
+from biplanar.pipeline.options import ParseOptions
 
 OPTIONS = {"runtime": "fastest", "decoder": "greedy"}
 
@@ -25,6 +28,6 @@ def test_what_the_command_writes_with_the_model_loaded_beforehand(gold, tmp_path
         parse(gold.source, tmp_path / name)
     assert len(loaded) == 1
     with (tmp_path / "command").open("wb") as stream:
-        parse_file(gold.source, stream, Task(decoder="greedy"))
+        parse_files(Source((gold.source,)), stream, Task(options=ParseOptions(decoder="greedy")))
     assert (tmp_path / "first").read_bytes() == (tmp_path / "command").read_bytes()
     assert (tmp_path / "second").read_bytes() == (tmp_path / "command").read_bytes()

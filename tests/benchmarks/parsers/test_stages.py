@@ -4,6 +4,7 @@ import pytest
 from benchmarks.parsers.stages import STAGES, Stopwatch, WatchedScorer
 
 from benchmarks.parsers import stages
+from biplanar.decoding.scores import Scores
 
 
 @pytest.fixture
@@ -24,8 +25,8 @@ def clock(monkeypatch):
 class Scorer:
     """Takes a second for vectors, ten for labels and a hundred for relations."""
 
-    def __init__(self, clock):
-        self.clock = clock
+    def __init__(self, clock, *, knows_heads=True):
+        self.clock, self.knows_heads = clock, knows_heads
 
     def represent(self, forms):
         self.clock.move(1)
@@ -33,11 +34,11 @@ class Scorer:
 
     def score(self, vectors, batch):
         self.clock.move(10)
-        return vectors, batch
+        return Scores(batch, {"deprel": vectors}, self.relate if self.knows_heads else None)
 
-    def relate(self, *tables):
+    def relate(self, governors):
         self.clock.move(100)
-        return tables
+        return governors
 
 
 def test_all_time_belongs_to_one_stage(clock):
@@ -53,9 +54,14 @@ def test_a_watched_scorer_answers_as_before_and_knows_whose_time_it_is(clock):
     scorer = WatchedScorer(Scorer(clock), watch)
     assert scorer.represent(["a"]) == ["A"]
     clock.move(0.5)  # making batches
-    assert scorer.score("vectors", "batch") == ("vectors", "batch")
+    scores = scorer.score("vectors", "batch")
+    assert (scores.offsets, scores.deprels) == ("batch", "vectors")
     clock.move(2)
-    assert scorer.relate(1, 2, 3) == (1, 2, 3)
+    assert scores.given_governors("governors") == "governors"
     clock.move(3)
     watch.enter("write")
     assert watch.seconds == {"read": 0, "features": 1.5, "tagger": 110, "decode": 5, "write": 0}
+
+
+def test_scores_without_relations_given_heads_stay_so(clock):
+    assert not WatchedScorer(Scorer(clock, knows_heads=False), Stopwatch()).score("vectors", "batch").knows_heads
