@@ -39,9 +39,9 @@ format: install
 
 bench: install
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev,bench]"
-	$(BIN)/python benchmarks/core.py
-	$(BIN)/python benchmarks/search.py
-	$(BIN)/biplanar benchmark $(GOLD) $(BENCHMARK)
+	$(BIN)/python -m benchmarks.core
+	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks.parsers $(GOLD) $(BENCHMARK)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,52 +1,47 @@
 """How fast the core is: reading CoNLL-U, encoding and decoding, compiling, and plane assignment on long sentences.
 
-All on one core. Each time is the best of several repetitions of processor time, and what is compared takes turns, so
+All on one core. Each time is the best of several rounds of processor time, and what is compared takes turns, so
 that a busy machine disturbs all alike. Compare ratios, not rates, between machines.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import lzma
 import math
 import os
-import platform
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable
-from importlib.metadata import version
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-# The libraries below read these when they are imported.
-os.environ["NUMBA_NUM_THREADS"] = "1"
-os.environ["OMP_NUM_THREADS"] = "1"
+from benchmarks.machine import ONE_THREAD, machine, use_one_core, versions
+
+os.environ.update(ONE_THREAD)  # before the libraries below are imported
 
 import conllu
 import pyconll
-from rich.console import Console
-from rich.table import Table
 from tests import reference
 from tests.strategies import projective_heads, random_heads, tree_of
+from tests.treebanks import treebanks_folder
 
+from benchmarks.arguments import ArgumentParser, at_least, names
+from benchmarks.output import Numbers, Sheet, described, keep, show
+from benchmarks.timing import best_times
 from biplanar import ENCODINGS, Sentence, decode_all, encode_all, read_conllu
-from biplanar.benchmark.machine import processor, use_one_core
 from biplanar.data.conllu import DEPREL
 from biplanar.data.forest import Forest
 from biplanar.decoding import decode_forest
 from biplanar.encodings import Encoding
 from biplanar.planes.assignment import STRATEGIES, assign_planes
 
-Results = dict[str, Any]
-
-ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("conllu", "numba", "numpy", "pyconll")
 READING_FILES = ("UD_Korean-Kaist/ko_kaist-ud-train.conllu.xz", "UD_English-EWT/en_ewt-ud-train.conllu.xz")
 LABELS_FILE = READING_FILES[0]
 ENCODE_TARGET, DECODE_TARGET, RATIO_TARGET = 150_000, 500_000, 5
@@ -55,31 +50,9 @@ COMPILE_TARGET = 10
 SIZES = tuple(100 << doubling for doubling in range(8))
 GROWTH_FROM = 1600  # below it the fixed cost of a call still shows
 NEIGHBOURHOOD = 4
-PLOT = ROOT / "docs" / "images" / "growth.png"
-SHORTEST = 0.01  # seconds: what is quicker is run several times in a row
-
-
-# Measuring
-
-
-def best_times(tasks: dict[str, Callable[[], object]], repetitions: int) -> dict[str, float]:
-    """The processor time of one call of each task, the best of several rounds in which all tasks take turns."""
-    gc.collect()
-    gc.freeze()  # garbage collection is part of a task, but not going through what was there before it
-    calls = {name: max(1, int(SHORTEST / max(_seconds(task, 1), 1e-7))) for name, task in tasks.items()}
-    best = dict.fromkeys(tasks, math.inf)
-    for _ in range(repetitions):
-        for name, task in tasks.items():
-            best[name] = min(best[name], _seconds(task, calls[name]) / calls[name])
-    gc.unfreeze()
-    return best
-
-
-def _seconds(task: Callable[[], object], calls: int) -> float:
-    start = time.process_time()
-    for _ in range(calls):
-        task()
-    return time.process_time() - start
+PLOT = Path(__file__).parents[1] / "docs" / "images" / "growth.png"
+PARTS = ("reading", "labels", "compiling", "growth")
+UNMET = " (missed)"  # beside a number that is not as good as its target
 
 
 # Reading CoNLL-U: every reader counts the sentences, or takes out the words' columns and counts those.
@@ -141,7 +114,7 @@ READERS: dict[str, dict[str, Callable[[str], int]]] = {
 }
 
 
-def measure_reading(treebanks: Path, repetitions: int) -> list[Results]:
+def measure_reading(treebanks: Path, rounds: int) -> list[Numbers]:
     """Words a second of every reader on plain files."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -150,50 +123,49 @@ def measure_reading(treebanks: Path, repetitions: int) -> list[Results]:
             path.write_bytes(lzma.decompress((treebanks / name).read_bytes()))
             words = columns_biplanar(str(path))
             for what, readers in READERS.items():
-                rates = _reading_rates(readers, str(path), words, repetitions)
+                rates = _reading_rates(readers, str(path), words, rounds)
                 ratio = rates["biplanar"] / max(rates["conllu"], rates["pyconll"])
                 rows.append({"file": Path(name).stem, "words": words, "what": what, **rates, "ratio": ratio})
     return rows
 
 
-def _reading_rates(
-    readers: dict[str, Callable[[str], int]], path: str, words: int, repetitions: int
-) -> dict[str, float]:
+def _reading_rates(readers: dict[str, Callable[[str], int]], path: str, words: int, rounds: int) -> dict[str, float]:
     found = {name: reader(path) for name, reader in readers.items()}
     if len(set(found.values())) > 1:
         raise SystemExit(f"the readers do not agree on {path}: {found}")
-    times = best_times({name: lambda read=read: read(path) for name, read in readers.items()}, repetitions)
+    times = best_times({name: partial(read, path) for name, read in readers.items()}, rounds)
     return {name: words / seconds for name, seconds in times.items()}
 
 
-def reading_table(rows: list[Results]) -> Table:
+def reading_sheet(rows: list[Numbers]) -> Sheet:
     """Rates of the readers, and how many times faster Biplanar is than the faster of the others."""
-    table = _table("Reading CoNLL-U, words/s", "file", "what", "biplanar", "conllu", "pyconll", "ratio to the faster")
-    for row in rows:
-        rates = (f"{row[name]:,.0f}" for name in ("biplanar", "conllu", "pyconll"))
-        table.add_row(row["file"], row["what"], *rates, f"{row['ratio']:.1f}")
-    return table
+    readers = ("biplanar", "conllu", "pyconll")
+    cells = [
+        [f"{row['file']}, {row['what']}", *(f"{row[name]:,.0f}" for name in readers), f"{row['ratio']:.1f}"]
+        for row in rows
+    ]
+    return Sheet("Reading CoNLL-U, words/s", ("file", *readers, "ratio to the faster"), cells)
 
 
 # Encoding and decoding
 
 
-def measure_labels(treebanks: Path, repetitions: int) -> list[Results]:
+def measure_labels(treebanks: Path, rounds: int) -> list[Numbers]:
     """Sentences a second of every encoding: compiled, with labels as text, and against plain Python."""
     sentences = list(read_conllu(treebanks / LABELS_FILE))
-    return [_measure_encoding(encoding, sentences, repetitions) for encoding in ENCODINGS.values()]
+    return [_measure_encoding(encoding, sentences, rounds) for encoding in ENCODINGS.values()]
 
 
-def _measure_encoding(encoding: Encoding, sentences: list[Sentence], repetitions: int) -> Results:
+def _measure_encoding(encoding: Encoding, sentences: list[Sentence], rounds: int) -> Numbers:
     name, sample = encoding.name, sentences[:REFERENCE_SENTENCES]
-    compiled = best_times(_compiled_tasks(encoding, Forest.from_sentences(sentences)), repetitions)
-    text = best_times(_text_tasks(name, sentences), repetitions)
+    compiled = best_times(_compiled_tasks(encoding, Forest.from_sentences(sentences)), rounds)
+    text = best_times(_text_tasks(name, sentences), rounds)
     on_sample = _compiled_tasks(encoding, Forest.from_sentences(sample))
     plain = _plain_tasks(name, sample)
     if [list(tree.heads) for tree in on_sample["decode"]().trees()] != plain["decode"]():
         raise SystemExit(f"{name}: the compiled decoder and the reference do not agree")
     both = on_sample | {f"plain {task}": run for task, run in plain.items()}
-    times = best_times(both, max(2, repetitions // 2))
+    times = best_times(both, max(2, rounds // 2))
     return {
         "encoding": name,
         **{task: len(sentences) / seconds for task, seconds in compiled.items()},
@@ -234,28 +206,29 @@ def _plain_tasks(name: str, sentences: list[Sentence]) -> dict[str, Callable[[],
     }
 
 
-def labels_table(rows: list[Results]) -> Table:
-    """Rates beside their targets; what misses its target says so."""
+def labels_sheet(rows: list[Numbers]) -> Sheet:
+    """Rates beside their targets."""
     title = (
         f"Sentences/s (targets: encode {ENCODE_TARGET:,}, decode {DECODE_TARGET:,}, {RATIO_TARGET} times plain Python)"
     )
-    names = ("encoding", "encode", "x plain", "decode", "x plain", "encode_all", "decode_all")
-    table = _table(title, *names)
-    for row in rows:
-        table.add_row(
-            row["encoding"],
-            _against(row["encode"], ENCODE_TARGET),
-            _against(row["encode_ratio"], RATIO_TARGET),
-            _against(row["decode"], DECODE_TARGET),
-            _against(row["decode_ratio"], RATIO_TARGET),
-            f"{row['encode_all']:,.0f}",
-            f"{row['decode_all']:,.0f}",
-        )
-    return table
+    columns = ("encoding", "encode", "x plain", "decode", "x plain", "encode_all", "decode_all")
+    return Sheet(title, columns, [_labels_row(row) for row in rows])
+
+
+def _labels_row(row: Numbers) -> list[str]:
+    return [
+        row["encoding"],
+        _against(row["encode"], ENCODE_TARGET),
+        _against(row["encode_ratio"], RATIO_TARGET),
+        _against(row["decode"], DECODE_TARGET),
+        _against(row["decode_ratio"], RATIO_TARGET),
+        f"{row['encode_all']:,.0f}",
+        f"{row['decode_all']:,.0f}",
+    ]
 
 
 def _against(value: float, target: float) -> str:
-    return f"{value:,.0f}" if value >= target else f"[red]{value:,.0f} (missed)[/red]"
+    return f"{value:,.0f}{'' if value >= target else UNMET}"
 
 
 # Compiling
@@ -270,13 +243,13 @@ ENCODINGS
 imported = time.process_time()
 for name in ENCODINGS:
     rows = encode(tree, name, upos=upos)
-    for decoder in DECODERS:
+    for decoder in (name for name, one in DECODERS.items() if one.repair):
         decode(rows, name, decoder=decoder, upos=upos)
 print(json.dumps({"import": imported - started, "first use": time.process_time() - imported}))
 """
 
 
-def measure_compiling(rounds: int) -> Results:
+def measure_compiling(rounds: int) -> Numbers:
     """Seconds of the first use of all encodings and decoders, with an empty and with a full cache of compiled code."""
     cold, warm = [], []
     for _ in range(rounds):
@@ -291,21 +264,22 @@ def _first_use(cache: str) -> dict[str, float]:
     environment = os.environ | {"NUMBA_CACHE_DIR": cache}
     command = [sys.executable, "-c", FIRST_USE, heads]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)
+    seconds: dict[str, float] = json.loads(done.stdout)
+    return seconds
 
 
 def _least(runs: list[dict[str, float]]) -> dict[str, float]:
     return {name: min(run[name] for run in runs) for name in runs[0]}
 
 
-def compiling_table(results: Results) -> Table:
+def compiling_sheet(results: Numbers) -> Sheet:
     """Import and first use, cold and warm."""
     title = f"First use of all encodings and decoders, s (target: {COMPILE_TARGET} with an empty cache)"
-    table = _table(title, "cache of compiled code", "import", "encode and decode")
-    for name, row in results.items():
-        missed = " [red](missed)[/red]" if row["first use"] >= COMPILE_TARGET else ""
-        table.add_row(name, f"{row['import']:.2f}", f"{row['first use']:.2f}{missed}")
-    return table
+    rows = [
+        [name, f"{row['import']:.2f}", f"{row['first use']:.2f}{UNMET if row['first use'] >= COMPILE_TARGET else ''}"]
+        for name, row in results.items()
+    ]
+    return Sheet(title, ("cache of compiled code", "import", "encode and decode"), rows)
 
 
 # Growth
@@ -354,14 +328,14 @@ KINDS: dict[str, Callable[[int, Random], tuple[int, ...]]] = {
 ONE_OFF = (("random", 10_000), ("projective", 100_000))
 
 
-def measure_growth(repetitions: int) -> Results:
+def measure_growth(rounds: int) -> Numbers:
     """Seconds of plane assignment by kind of tree, size and strategy, and of some long sentences."""
-    kinds = {kind: {size: _assignment_times(kind, size, repetitions) for size in SIZES} for kind in KINDS}
-    long = [[kind, size, _assignment_times(kind, size, repetitions)] for kind, size in ONE_OFF]
+    kinds = {kind: {size: _assignment_times(kind, size, rounds) for size in SIZES} for kind in KINDS}
+    long = [[kind, size, _assignment_times(kind, size, rounds)] for kind, size in ONE_OFF]
     return {"kinds": kinds, "one-off": long}
 
 
-def _assignment_times(kind: str, size: int, repetitions: int) -> dict[str, float]:
+def _assignment_times(kind: str, size: int, rounds: int) -> dict[str, float]:
     """The mean over several trees, one call each; more of them where they are short.
 
     Called again and again with one short tree, the processor learns its branches by heart.
@@ -371,27 +345,22 @@ def _assignment_times(kind: str, size: int, repetitions: int) -> dict[str, float
         name: lambda strategy=strategy: [assign_planes(forest, strategy) for forest in forests]
         for name, strategy in STRATEGIES.items()
     }
-    return {name: seconds / len(forests) for name, seconds in best_times(tasks, repetitions).items()}
+    return {name: seconds / len(forests) for name, seconds in best_times(tasks, rounds).items()}
 
 
 def _one_tree(kind: str, size: int, seed: int) -> Forest:
     return Forest.from_trees([tree_of(KINDS[kind](size, Random(seed)))])
 
 
-def growth_tables(results: Results) -> list[Table]:
+def growth_sheets(results: Numbers) -> list[Sheet]:
     """Milliseconds by size, one table a kind of tree, and the growth with each doubling of the longer sentences."""
-    tables = []
-    for kind, rows in results["kinds"].items():
-        table = _table(f"Plane assignment, {kind} trees, ms", "words", *STRATEGIES)
-        for size, times in rows.items():
-            table.add_row(f"{int(size):,}", *_milliseconds(times))
-        table.add_section()
-        table.add_row("a doubling", *(f"x {_doubling(rows, name):.2f}" for name in STRATEGIES))
-        tables.append(table)
-    long = _table("Plane assignment, long sentences, ms", "tree", *STRATEGIES)
-    for kind, size, times in results["one-off"]:
-        long.add_row(f"{kind}, {size:,} words", *_milliseconds(times))
-    return [*tables, long]
+    sheets = []
+    for kind, sizes in results["kinds"].items():
+        rows = [[f"{int(size):,}", *_milliseconds(times)] for size, times in sizes.items()]
+        rows.append(["a doubling", *(f"x {_doubling(sizes, name):.2f}" for name in STRATEGIES)])
+        sheets.append(Sheet(f"Plane assignment, {kind} trees, ms", ("words", *STRATEGIES), rows))
+    long = [[f"{kind}, {size:,} words", *_milliseconds(times)] for kind, size, times in results["one-off"]]
+    return [*sheets, Sheet("Plane assignment, long sentences, ms", ("tree", *STRATEGIES), long)]
 
 
 def _milliseconds(times: dict[str, float]) -> Iterable[str]:
@@ -401,10 +370,10 @@ def _milliseconds(times: dict[str, float]) -> Iterable[str]:
 def _doubling(rows: dict[int, dict[str, float]], name: str) -> float:
     """By how much the time grows when the words double, on average over the longer sentences."""
     doublings = math.log2(SIZES[-1] / GROWTH_FROM)
-    return (rows[SIZES[-1]][name] / rows[GROWTH_FROM][name]) ** (1 / doublings)
+    return math.pow(rows[SIZES[-1]][name] / rows[GROWTH_FROM][name], 1 / doublings)
 
 
-def plot_growth(results: Results, path: Path) -> None:
+def plot_growth(results: Numbers, path: Path) -> None:
     """One panel a kind of tree, both axes logarithmic, with a line of linear growth to compare with."""
     import matplotlib as mpl
 
@@ -431,59 +400,39 @@ def plot_growth(results: Results, path: Path) -> None:
 # The script
 
 
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left", no_wrap=True)
-    return table
-
-
-def machine() -> Results:
-    """What was measured, and on what."""
-    packages = ("biplanar", "conllu", "numba", "numpy", "pyconll")
-    return {
-        "processor": processor(),
-        "python": platform.python_version(),
-        **{package: version(package) for package in packages},
-    }
-
-
 def main() -> None:
     """Run all parts, or the chosen ones, print their tables, and keep the numbers as JSON."""
     options = _options()
     use_one_core()
-    console = Console(width=None if sys.stdout.isatty() else 140)
-    results: Results = {"machine": machine()}
-    console.print(", ".join(f"{name} {value}" for name, value in results["machine"].items()))
+    results: Numbers = {"machine": machine(), "versions": versions(PACKAGES)}
+    print(described(results["machine"] | results["versions"]))
     treebanks = all((options.treebanks / name).is_file() for name in READING_FILES)
     if not treebanks:
-        console.print(f"{options.treebanks}: no {' or no '.join(READING_FILES)}; reading and labels are left out")
+        print(f"{options.treebanks}: no {' or no '.join(READING_FILES)}; reading and labels are left out")
     if "reading" in options.only and treebanks:
-        results["reading"] = measure_reading(options.treebanks, options.repetitions)
-        console.print(reading_table(results["reading"]))
+        results["reading"] = measure_reading(options.treebanks, options.rounds)
+        show([reading_sheet(results["reading"])])
     if "labels" in options.only and treebanks:
-        results["labels"] = measure_labels(options.treebanks, options.repetitions)
-        console.print(labels_table(results["labels"]))
+        results["labels"] = measure_labels(options.treebanks, options.rounds)
+        show([labels_sheet(results["labels"])])
     if "compiling" in options.only:
         results["compiling"] = measure_compiling(rounds=2)
-        console.print(compiling_table(results["compiling"]))
+        show([compiling_sheet(results["compiling"])])
     if "growth" in options.only:
-        results["growth"] = measure_growth(options.repetitions)
-        console.print(*growth_tables(results["growth"]), sep="\n")
+        results["growth"] = measure_growth(options.rounds)
+        show(growth_sheets(results["growth"]))
         if find_spec("matplotlib"):
             plot_growth(results["growth"], PLOT)
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+    keep(results, options.json)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure the core of Biplanar on one processor core.")
-    default = Path(os.environ.get("BIPLANAR_TREEBANKS") or ROOT.parent / "shared" / "ud-2.4")
-    parser.add_argument("--treebanks", type=Path, default=default, help="folder of UD treebanks (UD_*/*.conllu.xz)")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write the numbers to this file too")
-    parser.add_argument("--repetitions", type=int, default=5, help="rounds of which the best counts (5)")
-    parts = ("reading", "labels", "compiling", "growth")
-    parser.add_argument("--only", nargs="+", choices=parts, default=parts, help="measure only these parts")
+    parser = ArgumentParser("benchmarks.core", __doc__)
+    folder = treebanks_folder()
+    parser.add_argument("--treebanks", type=Path, default=folder, help="folder of UD treebanks (UD_*/*.conllu.xz)")
+    parser.add_argument("--only", type=names("part", PARTS), default=PARTS, help=f"of {','.join(PARTS)}")
+    parser.add_argument("--rounds", type=at_least(1), default=5, help="rounds of which the best counts")
+    parser.add_argument("--json", type=Path, help="write the numbers to this file, too")
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
 """How fast a model parses on a GPU, part by part, from memory to memory and from file to file.
 
-    python benchmarks/gpu.py MODEL FILE.conllu [--sentences 200000] [--device cuda] [--rounds 3] [--json RESULT]
+    python -m benchmarks.gpu MODEL FILE.conllu [--sentences 200000] [--device cuda] [--rounds 3] [--json RESULT]
 
 The file is repeated until it has so many sentences. First all sentences are parsed from words in memory to trees in
 memory: tagging and decoding. Then each part of that is measured alone, on the same batches: vectors of forms, encoder
@@ -13,32 +13,41 @@ ends. Last, the trees are compared with those of full precision.
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import platform
-import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
 import biplanar
-from biplanar.data.forest import offsets_of
+from benchmarks.arguments import ArgumentParser, at_least
+from benchmarks.machine import machine, versions
+from benchmarks.output import Numbers, Sheet, keep, show
+from benchmarks.texts import repeated
+from biplanar.bulk.chunks import Source
+from biplanar.bulk.engines import ThisProcess
+from biplanar.bulk.files import parse_files
+from biplanar.bulk.task import Task
+from biplanar.data.arrays import Int32s
+from biplanar.decoding.scores import Scores
+from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.errors import BiplanarError
+from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.tagger.checkpoint import load_weights
-from biplanar.tagger.device import FULL, DeviceScores, PackedBatch, TorchTagger, packed_scores
+from biplanar.tagger.device import FULL, TorchTagger
+from biplanar.tagger.encoders.bilstm import BiLstm
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
 from biplanar.tagger.network import Tagger
-from biplanar.tagger.predict import Parsed, TreeDecoder, parse_corpus
+from biplanar.tagger.predict import parse_corpus
+from biplanar.tagger.tensors import TensorBatch
 from biplanar.tagger.training import build_network
 
+PACKAGES = ("numba", "numpy", "torch")
 SENTENCES, WARM_UP = 200_000, 2_000
 PRECISIONS = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 TARGETS = {"tagging and decoding": 100_000, "file to file": 20_000}  # sentences a second, on an H200
@@ -55,7 +64,7 @@ class Setting:
     @property
     def decoder(self) -> TreeDecoder:
         """The default one."""
-        return TreeDecoder(self.parser.encoding, self.parser.vocabulary.tasks)
+        return TreeDecoder(self.parser.inventory)
 
     def wait(self) -> None:
         """Until the device has done all it was told."""
@@ -80,11 +89,6 @@ def tagger_of(parser: Parser, device: torch.device, precision: torch.dtype) -> T
     network = build_network(config, vocabulary)
     load_weights(network, parser.folder.weights)
     return TorchTagger(network.to(device), vocabulary, device, precision=precision)
-
-
-def repeated(sentences: list[list[str]], wanted: int) -> list[list[str]]:
-    """So many sentences."""
-    return (sentences * (wanted // len(sentences) + 1))[:wanted]
 
 
 def measure_whole(setting: Setting, corpus: Corpus, batch_words: int) -> tuple[float, Parsed]:
@@ -112,15 +116,13 @@ def measure_parts(setting: Setting, corpus: Corpus, batch_words: int) -> dict[st
     }
     scored = [tagger.score(forms, batch) for batch in batches]
     setting.wait()
-    offsets = [offsets_of(batch.lengths) for batch in batches]
     parts["launching, encoder, labels and fetching"] = setting.seconds(lambda: fetch(tagger, forms, batches))
-    found = decode(decoder, scored, offsets, 1)
-    parts["decoding, one thread"] = setting.seconds(lambda: decode(decoder, scored, offsets, 1))
-    parts[f"decoding, {tagger.threads} threads"] = setting.seconds(
-        lambda: decode(decoder, scored, offsets, tagger.threads)
-    )
+    found = decode(decoder, scored, 1)
+    parts["decoding, one thread"] = setting.seconds(lambda: decode(decoder, scored, 1))
+    threads = tagger.decoding_threads
+    parts[f"decoding, {threads} threads"] = setting.seconds(lambda: decode(decoder, scored, threads))
     if tagger.network.relations is not None:
-        parts["relations"] = setting.seconds(lambda: relate(scored, found, offsets))
+        parts["relations"] = setting.seconds(lambda: relate(scored, found))
     return parts
 
 
@@ -129,54 +131,48 @@ def encode(tagger: TorchTagger, forms: torch.Tensor, batches: list[Batch]) -> No
     """All that the network does, its results left where they are."""
     for batch in batches:
         if tagger.network.attention is None:
-            packed_scores(tagger.network, forms, PackedBatch.of(batch, tagger.device))
+            tagger.network(forms, TensorBatch(batch, tagger.device))
         else:
             tagger.score(forms, batch)
 
 
 def fetch(tagger: TorchTagger, forms: torch.Tensor, batches: list[Batch]) -> None:
     """The same, and its results fetched; each batch is waited for only when the next is on its way."""
-    before: DeviceScores | None = None
+    before: Scores | None = None
     for batch in batches:
         scores = tagger.score(forms, batch)
         if before is not None:
-            _ = before["deprel"]
+            _ = before.deprels
         before = scores
     if before is not None:
-        _ = before["deprel"]
+        _ = before.deprels
 
 
-def decode(
-    decoder: TreeDecoder, scored: list[DeviceScores], offsets: list[np.ndarray[Any, Any]], threads: int
-) -> list[np.ndarray[Any, Any]]:
+def decode(decoder: TreeDecoder, scored: list[Scores], threads: int) -> list[Int32s]:
     """Heads, from scores that are here already."""
-
-    def heads(number: int) -> np.ndarray[Any, Any]:
-        return decoder.search.best(scored[number], decoder.roots, offsets[number]).heads
-
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(heads, range(len(scored))))
+        return list(pool.map(lambda scores: decoder.search.trees(scores).best()[0], scored))
 
 
-def relate(scored: list[DeviceScores], heads: list[np.ndarray[Any, Any]], offsets: list[np.ndarray[Any, Any]]) -> None:
+def relate(scored: list[Scores], heads: list[Int32s]) -> None:
     """The scores of relations to known heads."""
-    for scores, found, places in zip(scored, heads, offsets, strict=True):
-        starts = np.repeat(places[:-1], np.diff(places))
-        scores.relate(np.where(found > 0, starts + found, 0))
+    for scores, found in zip(scored, heads, strict=True):
+        scores.relate(found)
 
 
 def measure_file(setting: Setting, source: Path, sentences: int, batch_words: int) -> float:
     """Seconds from a file, of the same sentences as often as it takes, to a file."""
-    blocks = source_blocks(source)
+    task = Task(setting.parser.folder.path, options=ParseOptions(batch_words=batch_words))
+    engine = ThisProcess(loaded=task.with_parser(setting.parser))
+    blocks = [sentence.raw for sentence in biplanar.read_conllu(source)]
     with tempfile.TemporaryDirectory() as folder:
         file, target = Path(folder, "in.conllu"), Path(folder, "out.conllu")
         with file.open("w", encoding="utf-8") as stream:
-            for number in range(0, sentences, len(blocks)):
-                stream.writelines(blocks[: sentences - number])
+            stream.writelines(repeated(blocks, sentences))
 
         def run() -> None:
             with target.open("wb") as stream:
-                setting.parser.parse_file(file, stream, batch_words=batch_words)
+                parse_files(Source((file,)), stream, task, engine)
 
         run()
         seconds = setting.seconds(run)
@@ -184,11 +180,6 @@ def measure_file(setting: Setting, source: Path, sentences: int, batch_words: in
     if written != sentences:
         raise BiplanarError(f"expected {sentences} sentences in the file that was written, found {written}")
     return seconds
-
-
-def source_blocks(source: Path) -> list[str]:
-    """The sentences of a file as they stand there."""
-    return [sentence.raw for sentence in biplanar.read_conllu(source)]
 
 
 def measure_agreement(setting: Setting, corpus: Corpus, batch_words: int) -> dict[str, dict[str, float]]:
@@ -216,11 +207,12 @@ def bound_by(parts: dict[str, float], threads: int) -> str:
 
 def operations(network: Tagger) -> float:
     """Floating-point operations a word: two for each weight that every word meets."""
-    parts = [network.layers, network.outputs, *([] if network.relations is None else [network.relations])]
+    encoder = network.encoder.layers if isinstance(network.encoder, BiLstm) else network.encoder
+    parts = [encoder, network.outputs, *([] if network.relations is None else [network.relations])]
     return 2.0 * sum(parameter.numel() for part in parts for parameter in part.parameters())
 
 
-def measure(options: argparse.Namespace) -> dict[str, Any]:
+def measure(options: argparse.Namespace) -> Numbers:
     """Everything."""
     parser = biplanar.load(options.model, device=options.device, runtime="torch")
     if not isinstance(parser.scorer, TorchTagger):
@@ -236,17 +228,18 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     words, sentences = len(corpus.words), len(corpus.lengths)
     encoder = parts["encoder and labels"]
     return {
-        "machine": machine(setting.tagger.device),
+        "machine": machine() | device_of(setting.tagger),
+        "versions": versions(PACKAGES),
         "model": str(options.model),
         "file": options.file.name,
         "precision": str(setting.tagger.precision),
-        "threads": setting.tagger.threads,
+        "threads": setting.tagger.decoding_threads,
         "batch_words": batch_words,
         "sentences": sentences,
         "words": words,
         "tagging and decoding": rates(whole, words, sentences),
         "parts": {name: rates(seconds, words, sentences) for name, seconds in parts.items()},
-        "bound by": bound_by(parts, setting.tagger.threads),
+        "bound by": bound_by(parts, setting.tagger.decoding_threads),
         "device busy, % of the whole at most": 100 * min(1.0, (encoder + parts.get("relations", 0.0)) / whole),
         "encoder, TFLOP/s": operations(setting.tagger.network) * words / encoder / 1e12,
         "outcome": asdict(parsed.outcome),
@@ -260,48 +253,45 @@ def rates(seconds: float, words: int, sentences: int) -> dict[str, float]:
     return {"seconds": seconds, "words_per_second": words / seconds, "sentences_per_second": sentences / seconds}
 
 
-def machine(device: torch.device) -> dict[str, Any]:
-    """Where it was measured."""
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "none"
-    return {
-        "device": name,
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "cudnn": torch.backends.cudnn.version() if device.type == "cuda" else None,
-    }
+def device_of(tagger: TorchTagger) -> Numbers:
+    """The accelerator, and its libraries."""
+    if tagger.device.type != "cuda":
+        return {"device": "none", "cudnn": None}
+    return {"device": torch.cuda.get_device_name(tagger.device), "cudnn": torch.backends.cudnn.version()}  # type: ignore[no-untyped-call]
 
 
-def show(results: dict[str, Any]) -> None:
-    """As lines of text."""
-    print(f"{results['words']:,} words in {results['sentences']:,} sentences on {results['machine']['device']}")
+def sheets(results: Numbers) -> Iterator[Sheet]:
+    """As tables."""
+    title = f"{results['words']:,} words in {results['sentences']:,} sentences on {results['machine']['device']}"
     rows = {name: results[name] for name in TARGETS} | {f"  {name}": row for name, row in results["parts"].items()}
-    for name, row in rows.items():
-        target = f"  (wanted on an H200: {TARGETS[name]:,})" if name in TARGETS else ""
-        print(f"{name:42} {row['seconds']:8.3f} s {row['sentences_per_second']:12,.0f} sentences/s{target}")
-    print(f"bound by {results['bound by']}; encoder {results['encoder, TFLOP/s']:.1f} TFLOP/s")
-    for name, row in results["agreement with full precision, %"].items():
-        print(f"{name}: {row['heads']:.3f} % of heads as in full precision")
+    cells = [
+        [name, f"{row['seconds']:.3f}", f"{row['sentences_per_second']:,.0f}", f"{row['words_per_second']:,.0f}"]
+        for name, row in rows.items()
+    ]
+    targets = ", ".join(f"{name} {rate:,}" for name, rate in TARGETS.items())
+    bound = f"Bound by {results['bound by']}; encoder {results['encoder, TFLOP/s']:.1f} TFLOP/s."
+    note = f"{bound} Sentences/s wanted on an H200: {targets}."
+    yield Sheet(title, ("part", "seconds", "sentences/s", "words/s"), cells, note)
+    agreement = results["agreement with full precision, %"].items()
+    same = [[name, f"{row['heads']:.3f}", f"{row['heads and relations']:.3f}"] for name, row in agreement]
+    yield Sheet("Equal to full precision, %", ("precision", "heads", "heads and relations"), same)
 
 
 def main() -> None:
-    """Measure, show, and keep the numbers where asked to."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    """Measure, print tables, and keep the numbers as JSON."""
+    parser = ArgumentParser("benchmarks.gpu", __doc__)
     parser.add_argument("model", type=Path, help="a model folder with weights for PyTorch")
     parser.add_argument("file", type=Path, help="CoNLL-U")
-    parser.add_argument("--sentences", type=int, default=SENTENCES, help="the file is repeated up to so many")
+    parser.add_argument("--sentences", type=at_least(1), default=SENTENCES, help="the file is repeated up to so many")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--batch-words", type=int, default=0, help="0: as many as the parser takes on the device")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", type=Path, help="keep the numbers here")
+    parser.add_argument("--batch-words", type=at_least(1), help="if not given, the parser's own number for the device")
+    parser.add_argument("--rounds", type=at_least(1), default=3, help="rounds of which the best counts")
+    parser.add_argument("--json", type=Path, help="write the numbers to this file, too")
     options = parser.parse_args()
-    try:
+    with parser.reporting():
         results = measure(options)
-    except BiplanarError as error:
-        sys.exit(str(error))
-    show(results)
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        show(sheets(results))
+        keep(results, options.json)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,9 @@ wrong or mixed up, throughput against calling the parser directly, latency, and 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
-import platform
 import random
 import re
 import statistics
@@ -24,15 +22,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-os.environ["OMP_NUM_THREADS"] = "1"  # the libraries below read it when they are imported
+from benchmarks.machine import ONE_THREAD, machine, versions
 
-from tests.conftest import treebanks_folder
+os.environ.update(ONE_THREAD)  # before the libraries below are imported
+
+from tests.treebanks import treebanks_folder
 
 import biplanar
+from benchmarks.arguments import ArgumentParser
+from benchmarks.output import keep
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.pipeline.parser import Parser
 
+PACKAGES = ("numba", "numpy", "onnxruntime", "starlette", "uvicorn")
 TREEBANK = "UD_English-EWT/en_ewt-ud-dev.conllu.xz"
 QUESTIONS = 400
 RATIO_TARGET, GROWTH_TARGET = 0.7, 1.1
@@ -171,11 +173,14 @@ def as_request(kind: str, given: str | list[list[str]]) -> bytes:
 
 def http(path: str, content_type: str, body: bytes) -> bytes:
     """A request with its head."""
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
-    return head.encode() + body
+    headers = {"Host": "127.0.0.1", "Content-Type": content_type, "Content-Length": str(len(body))}
+    lines = [f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+    return "\r\n".join([*lines, "", ""]).encode() + body
 
 
 # Clients
+
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @dataclass
@@ -204,8 +209,7 @@ class Client:
 
     def __init__(self, port: int, questions: list[Question], tally: Tally, seed: int) -> None:
         self.port, self.questions, self.tally, self.rng = port, questions, tally, random.Random(seed)
-        self.reader: asyncio.StreamReader | None = None
-        self.writer: asyncio.StreamWriter | None = None
+        self.connection: Connection | None = None
 
     async def run(self, until: float) -> None:
         """Ask until the time has come."""
@@ -251,46 +255,47 @@ class Client:
     async def leave(self) -> None:
         """Ask, perhaps not to the end, and go."""
         request = self.rng.choice(self.questions).request
-        await self.connect()
-        self.writer.write(request[: self.rng.choice((len(request), self.rng.randrange(len(request))))])
+        _, writer = await self.connect()
+        writer.write(request[: self.rng.choice((len(request), self.rng.randrange(len(request))))])
         await asyncio.sleep(self.rng.random())
         self.hang_up()
         self.tally.counts["left"] += 1
 
     async def exchange(self, request: bytes, pieces: int = 1) -> tuple[int, dict[str, str], bytes]:
         """Send a request, and read status, headers and body of the answer."""
-        await self.connect()
+        reader, writer = await self.connect()
         step = -(-len(request) // pieces)
         for start in range(0, len(request), step):
             if start:
                 await asyncio.sleep(0.1)
-            self.writer.write(request[start : start + step])
+            writer.write(request[start : start + step])
         async with asyncio.timeout(PATIENCE):
-            head = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             lines = head.split("\r\n")
             headers = dict(line.lower().split(": ", 1) for line in lines[1:] if line)
-            body = await self.reader.readexactly(int(headers.get("content-length", "0")))
+            body = await reader.readexactly(int(headers.get("content-length", "0")))
         if headers.get("connection") == "close":
             self.hang_up()
         return int(lines[0].split()[1]), headers, body
 
-    async def connect(self) -> None:
-        """Have a connection."""
-        if self.writer is None or self.writer.is_closing() or self.reader.at_eof():
-            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 20)
+    async def connect(self) -> Connection:
+        """The connection as long as it is open, or else a new one."""
+        if self.connection is None or self.connection[1].is_closing() or self.connection[0].at_eof():
+            self.connection = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 20)
+        return self.connection
 
     def hang_up(self) -> None:
-        """Have none."""
-        if self.writer is not None:
-            self.writer.transport.abort()
-            self.reader = self.writer = None
+        """Close the connection without waiting for answers."""
+        if self.connection is not None:
+            self.connection[1].transport.abort()
+            self.connection = None
 
 
 async def watch_memory(port: int, tally: Tally, until: float) -> None:
     """Once a second, what the server says of itself."""
     client, start = Client(port, [], tally, 0), time.perf_counter()
     while time.perf_counter() < until:
-        _, _, body = await client.exchange(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        _, _, body = await client.exchange(b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         (found,) = re.findall(rb"^process_resident_memory_bytes (\S+)$", body, re.MULTILINE)
         tally.memory.append((time.perf_counter() - start, float(found) / 2**20))
         await asyncio.sleep(1)
@@ -316,6 +321,7 @@ def server(options: list[str]) -> Iterator[tuple[int, subprocess.Popen[str]]]:
     """A server on any free port."""
     command = [sys.executable, "-m", "biplanar", "serve", "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
         line = process.stderr.readline()
         try:
             yield int(line.rpartition(":")[2]), process
@@ -342,12 +348,12 @@ def growth(memory: list[tuple[float, float]], seconds: float) -> tuple[float, fl
 
 def main() -> int:
     """Run it, and say whether it held."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = ArgumentParser("benchmarks.load", __doc__)
     options.add_argument("--clients", type=int, default=64)
     options.add_argument("--seconds", type=float, default=60)
     options.add_argument("--questions", type=int, default=QUESTIONS)
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--json", type=Path, help="keep the numbers here")
+    options.add_argument("--json", type=Path, help="write the numbers to this file, too")
     chosen, serve_options = options.parse_known_args()
 
     rng, parser = random.Random(chosen.seed), biplanar.load()
@@ -367,7 +373,8 @@ def main() -> int:
     )
     middle, end = growth(tally.memory, chosen.seconds)
     results = {
-        "machine": platform.processor() or platform.machine(),
+        "machine": machine(),
+        "versions": versions(PACKAGES),
         "clients": chosen.clients,
         "seconds": round(seconds, 1),
         "counts": dict(tally.counts),
@@ -383,8 +390,7 @@ def main() -> int:
         "exit_code": code,
     }
     print(json.dumps(results, indent=1))
-    if chosen.json:
-        chosen.json.write_text(json.dumps(results, indent=1) + "\n")
+    keep(results, chosen.json)
     verdicts = {
         "no accepted request lost": lost == 0,
         "no answer wrong or mixed up": strange == 0,

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401
+from tests.treebanks import ROOT, treebank_files, treebanks_folder
+
 # Tests run on all cores already, and threads that wait for each other there would take many times as long. The
 # libraries read this when they are imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-ROOT = Path(__file__).resolve().parents[1]
+TINY = ROOT / "examples" / "tiny.conllu"  # hand-written sentences, of which some have crossing arcs
 
 settings.register_profile(
     "biplanar",
@@ -23,16 +26,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("biplanar")
-
-
-def treebanks_folder() -> Path:
-    """Where the treebanks are looked for."""
-    return Path(os.environ.get("BIPLANAR_TREEBANKS") or ROOT.parent / "shared" / "ud-2.4")
-
-
-def treebank_files() -> list[Path]:
-    """All CoNLL-U files of all treebanks there are."""
-    return sorted(treebanks_folder().glob("UD_*/*.conllu.xz"))
 
 
 @pytest.fixture(scope="session")

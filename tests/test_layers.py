@@ -26,7 +26,7 @@ FLOORS = (
     {"tagger"},
     {"pipeline"},
     {"bulk"},
-    {"serve", "benchmark"},
+    {"serve"},
     {"cli"},
     {"__init__", "__main__"},
 )

@@ -20,7 +20,7 @@ from biplanar.data.tree import Tree
 from biplanar.encodings import ENCODINGS
 from biplanar.pipeline import label_files
 
-COMMANDS = ("parse", "train", "evaluate", "encode", "decode", "stats", "draw", "demo", "benchmark", "export")
+COMMANDS = ("parse", "train", "evaluate", "encode", "decode", "stats", "draw", "demo", "export")
 
 # What `biplanar stats --json` has promised to hold, and what comes beside it.
 PROMISED = {

@@ -12,7 +12,7 @@ import sys
 import typer
 
 from biplanar import __version__
-from biplanar.cli import benchmark, demo, draw, evaluate, export, labels, parse, serve, stats, train
+from biplanar.cli import demo, draw, evaluate, export, labels, parse, serve, stats, train
 from biplanar.data.files import remove_unfinished
 from biplanar.errors import BiplanarError
 
@@ -36,7 +36,6 @@ app.command("decode")(labels.decode)
 app.command("stats")(stats.stats)
 app.command("draw")(draw.draw)
 app.command("serve")(serve.serve)
-app.command("benchmark")(benchmark.benchmark)
 app.command("demo")(demo.demo)
 
 

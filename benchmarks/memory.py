@@ -1,0 +1,33 @@
+"""Peak memory in bytes. Little is imported here, as small processes use it, too."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+
+def own_peak() -> int:
+    """The peak of this process.
+
+    The kernel's count for a process starts with the memory of its parent, so on Linux that of the program is read.
+    """
+    try:
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        return 1024 * int(status.split("VmHWM:")[1].split()[0])
+    except (OSError, IndexError):
+        import resource  # which not every system has
+
+        return _in_bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+
+
+def children_peak() -> int | None:
+    """The peak of the largest process that this one has started and waited for; None where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    return _in_bytes(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+
+
+def _in_bytes(size: int) -> int:
+    return size * (1 if sys.platform == "darwin" else 1024)
