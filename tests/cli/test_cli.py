@@ -245,7 +245,9 @@ class TestEncodeAndDecode:
 
     @pytest.mark.parametrize("old", [None, b"old"])
     def test_an_error_leaves_no_half_written_file(self, run, words, tmp_path, monkeypatch, old):
-        monkeypatch.setattr(label_files, "WINDOW", 1)  # so that something has been written when the error comes
+        monkeypatch.setattr(
+            label_files, "CHUNK_SENTENCES", 1
+        )  # so that something has been written when the error comes
         folder = tmp_path / "out"
         folder.mkdir()
         target = folder / "result"
