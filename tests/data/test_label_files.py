@@ -64,6 +64,12 @@ class TestBadFiles:
         wanted = "labels:1: expected text without tabs and line ends as 'upos', found ''"
         assert message_of(tmp_path, "a\t\t-1@ROOT\troot\n", names=POSITIONS) == wanted
 
+    def test_what_is_no_tag(self, tmp_path):
+        wanted = "labels:3: expected a part-of-speech tag as 'upos', found '_'"
+        assert message_of(tmp_path, "\na\tX\t0\tx\nb\t_\t-1\ty\n", names=POSITIONS) == wanted
+        wanted = "labels:2: expected a part-of-speech tag as 'upos', found the brackets '/>' of another encoding"
+        assert message_of(tmp_path, "a\t_\t_\troot\nb\t/>\t_\tobj\n", names=POSITIONS) == wanted
+
     @pytest.mark.parametrize(
         ("content", "message"),
         [

@@ -66,6 +66,11 @@ class TestLabels:
         tagged = Sentence.from_words(["a", "b"], Tree((0, 1), ("root", "x")), upos=["VERB", "NOUN"])
         assert "-1@VERB" in {box.text for box in boxes(draw_sentence(tagged, encoding="rel-pos"))}
 
+    def test_tags_that_are_missing(self):
+        untagged = Sentence.from_words(["a", "b"], Tree((0, 1), ("root", "x")), upos=["VERB", "_"])
+        with pytest.raises(FormatError, match=r"^<words>:2: rel-pos needs part-of-speech tags, found '_' as UPOS$"):
+            draw_sentence(untagged, encoding="rel-pos")
+
     def test_a_tree_that_the_encoding_cannot_take(self):
         with pytest.raises(FormatError, match=r"^<words>:1: .*root"):
             draw_sentence(TWO_ROOTS, encoding="2p-full")

@@ -35,7 +35,7 @@ TREES = (
     Tree((0,), ("root",)),
 )
 FORMS = ("Straße", "New York", "🐈", "שלום", "#", "1-2", "_")
-TAGS = ("NOUN", "VERB", "_", "NOUN", "X", "NOUN")
+TAGS = ("NOUN", "VERB", "ADJ", "NOUN", "X", "NOUN")
 SENTENCES = [Sentence.from_words(FORMS[: len(tree)], tree, upos=TAGS[: len(tree)]) for tree in TREES]
 
 # What `--into` has to keep.
@@ -85,7 +85,7 @@ class TestEncoding:
         assert path.read_text(encoding="utf-8").startswith('{"form": ["Straße", ')
         assert json.loads(path.read_text(encoding="utf-8")) == {
             "form": ["Straße", "New York", "🐈"],
-            "upos": ["NOUN", "VERB", "_"],
+            "upos": ["NOUN", "VERB", "ADJ"],
             "head": ["+1@VERB", "-1@ROOT", "-1@VERB"],
             "deprel": ["nsubj", "root", "obj"],
         }
@@ -126,7 +126,7 @@ class TestEncoding:
 
     @pytest.mark.parametrize("encoding", ["rel-pos", "absolute", "relative"])
     def test_several_roots_are_taken_by_others_and_counted(self, tmp_path, encoding):
-        two_roots = Sentence.from_words(["a", "b"], Tree((0, 0), ("root", "root")))
+        two_roots = Sentence.from_words(["a", "b"], Tree((0, 0), ("root", "root")), upos=["X", "X"])
         _, report = labels_of(conllu_file(tmp_path / "many.conllu", [two_roots]), encoding)
         assert report.not_covered == 1
 
@@ -135,6 +135,14 @@ class TestEncoding:
         with pytest.raises(FormatError) as caught:
             encode_file(path, get_encoding("2p-full"), "tsv", io.StringIO())
         assert str(caught.value) == f"{path}:5: expected a whole number as HEAD, found '_'"
+
+    @every_layout
+    def test_rel_pos_refuses_words_without_tags_with_file_and_line(self, tmp_path, layout):
+        untagged = Sentence.from_words(["a", "b"], Tree((0, 1), ("root", "x")), upos=["X", "_"], comments=["# a b"])
+        path = conllu_file(tmp_path / "words.conllu", [*SENTENCES[:1], untagged])
+        with pytest.raises(FormatError) as caught:
+            encode_file(path, get_encoding("rel-pos"), layout, io.StringIO())
+        assert str(caught.value) == f"{path}:7: rel-pos needs part-of-speech tags, found '_' as UPOS"
 
     def test_an_unknown_layout(self):
         with pytest.raises(UnknownNameError, match=r"^unknown layout 'csv'; did you mean 'tsv'\? "):
@@ -258,6 +266,19 @@ class TestDecoding:
         }
         rows = [("2", "x"), ("1", "y"), ("_", "z")]
         assert heads == {name: reference.decode(rows, "absolute", ["_"] * 3, name) for name in heads}
+
+    @every_layout
+    def test_labels_of_another_encoding_are_no_tags(self, tmp_path, layout):
+        labels, _ = labels_of(conllu_file(tmp_path / "words.conllu", SENTENCES), "2p-full", layout)
+        if layout == "jsonl":  # here columns have names, and there is none for the tags
+            message = "labels:1: expected a list of strings as 'upos', found None"
+        else:
+            message = (
+                "labels:2: expected a part-of-speech tag as 'upos', found the brackets '<\\\\' of another encoding"
+            )
+        with pytest.raises(FormatError) as caught:
+            decoded(labels, "rel-pos", layout)
+        assert str(caught.value) == message.replace("labels", str(labels))
 
     def test_an_unknown_decoder(self, tmp_path):
         path = tmp_path / "labels"

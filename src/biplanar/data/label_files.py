@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from biplanar.errors import FormatError, UnknownNameError
 
 # A sentence's columns by name: form, upos (only where the encoding needs it), the encoding's tasks, deprel.
 Columns = dict[str, list[str]]
+
+
+_BRACKETS = re.compile(r"[<>/\\]+")
 
 
 def _to_tsv(columns: Columns) -> str:
@@ -76,7 +80,18 @@ def _checked(columns: Columns, path: str, lines: Sequence[int]) -> Columns:
         if (at := find_misfit(values)) is not None:
             message = f"expected text without tabs and line ends as {name!r}, found {values[at]!r}"
             raise FormatError(path, lines[at], message)
+    _check_tags(columns.get("upos", []), path, lines)
     return columns
+
+
+def _check_tags(tags: Sequence[str], path: str, lines: Sequence[int]) -> None:
+    """Brackets are no tags: they come from a file of another encoding, which may have as many columns."""
+    for at, tag in enumerate(tags):
+        if _BRACKETS.fullmatch(tag):
+            message = f"expected a part-of-speech tag as 'upos', found the brackets {tag!r} of another encoding"
+            raise FormatError(path, lines[at], message)
+    if "_" in tags:
+        raise FormatError(path, lines[tags.index("_")], "expected a part-of-speech tag as 'upos', found '_'")
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,9 @@ def encode_file(path: str | Path, encoding: Encoding, layout: str, stream: TextI
     for sentences in chunks(read_conllu(path)):
         forest = Forest.from_sentences(sentences)
         report.sentences += len(forest)
+        if encoding.needs_upos:
+            for sentence in sentences:
+                sentence.check_tagged(encoding.name)
         columns = _encode(forest, encoding, sentences)
         report.not_covered += _count_not_covered(forest, encoding, columns)
         for sentence, rows in zip(sentences, label_rows(columns, forest), strict=True):
