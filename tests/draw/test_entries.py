@@ -38,6 +38,8 @@ class TestEntry:
 
     def test_notes(self):
         assert Entry(1, SENTENCE).note == "9 words, 4 crossing arcs"
+        over_the_root = Sentence.from_words(["a", "b", "c"], Tree((2, 0, 1), ("x", "root", "y")))
+        assert Entry(1, over_the_root).note == "3 words, 2 crossing arcs"
         assert Entry(1, SENTENCE, MISPARSED).note == "9 words, 1 wrong head, 1 wrong relation"
 
     def test_what_a_system_has_instead_in_the_terminal(self):
