@@ -32,8 +32,8 @@ def evaluate(
     if (system is None) == (model is None):
         raise BiplanarError("expected a second CoNLL-U file or -m MODEL, and not both")
     right = list(read_conllu(gold))
-    judged = list(read_conllu(system)) if system else _parsed(right, model, raw, decoder)
-    result = evaluate(right, judged, by=[name for name in by.split(",") if name])
+    judged, predicted = (list(read_conllu(system)), None) if system else _parsed(right, model, raw, decoder)
+    result = evaluate(right, judged, by=[name for name in by.split(",") if name], predicted=predicted)
     other = paired_bootstrap(right, judged, list(read_conllu(against))) if against else None
     if as_json:
         numbers = result.to_dict() | ({"bootstrap": other.to_dict()} if other else {})
@@ -42,13 +42,17 @@ def evaluate(
         _print(result, other)
 
 
-def _parsed(gold: list[Sentence], model: str | None, raw: bool, decoder: str) -> list[Sentence]:
+def _parsed(
+    gold: list[Sentence], model: str | None, raw: bool, decoder: str
+) -> tuple[list[Sentence], tuple[int, ...] | None]:
+    """What a model makes of the gold file, and which columns are its own: given words, the others are copied."""
+    from biplanar.data.conllu import DEPREL, HEAD
     from biplanar.pipeline.loading import load
     from biplanar.pipeline.parser import raw_text
 
     parser = load(model)
     sentences = parser.segmenter.segment(raw_text(gold)) if raw else gold
-    return list(parser.pipe(sentences, decoder=decoder))
+    return list(parser.pipe(sentences, decoder=decoder)), None if raw else (HEAD, DEPREL)
 
 
 def _print(result: Evaluation, other: Bootstrap | None) -> None:
