@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biplanar.cli.tables import new_table, show
+
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from biplanar.data.conllu import Sentence
     from biplanar.evaluation import Bootstrap, Evaluation, Score
 
@@ -56,27 +60,15 @@ def _parsed(
 
 
 def _print(result: Evaluation, other: Bootstrap | None) -> None:
-    from rich.console import Console
-
-    console = Console()
-    console.print(_table("Scores", result.scores))
-    for name, scores in result.breakdowns.items():
-        console.print(_table(f"LAS by {name}", scores))
+    show(_table("Scores", result.scores), *(_table(f"LAS by {by}", rows) for by, rows in result.breakdowns.items()))
     if other:
         interval = f"{other.confidence:.0%} between {100 * other.low:+.2f} and {100 * other.high:+.2f}"
-        console.print(
-            f"LAS difference {100 * other.difference:+.2f} ({interval}), "
-            f"p = {other.p_value:.3f} by a paired bootstrap of {other.resamples} resamples",
-            highlight=False,
-        )
+        chance = f"p = {other.p_value:.3f} by a paired bootstrap of {other.resamples} resamples"
+        typer.echo(f"\nLAS difference {100 * other.difference:+.2f} ({interval}), {chance}")
 
 
-def _table(title: str, scores: dict[str, Score]) -> object:
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for number, column in enumerate(("", "P %", "R %", "F1 %", "right", "gold", "system")):
-        table.add_column(column, justify="right" if number else "left", no_wrap=True)
+def _table(title: str, scores: dict[str, Score]) -> Table:
+    table = new_table(title, "", "P %", "R %", "F1 %", "right", "gold", "system")
     for name, score in scores.items():
         cells = [f"{100 * share:.2f}" for share in (score.precision, score.recall, score.f1)]
         table.add_row(name, *cells, str(score.correct), str(score.gold), str(score.system))
