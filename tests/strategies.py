@@ -12,7 +12,7 @@ from biplanar.data.tree import Tree
 from tests.reference import is_tree
 
 DEPRELS = ("root", "root:x", "nsubj", "obj", "pred")
-TAGS = ("NOUN", "VERB", "ADP", "_")
+TAGS = ("NOUN", "VERB", "ADP", "X")
 SIGNS = "</\\>"
 
 # What taggers and users come up with that is no bracket label.

@@ -245,7 +245,9 @@ class TestEncodeAndDecode:
 
     @pytest.mark.parametrize("old", [None, b"old"])
     def test_an_error_leaves_no_half_written_file(self, run, words, tmp_path, monkeypatch, old):
-        monkeypatch.setattr(label_files, "WINDOW", 1)  # so that something has been written when the error comes
+        monkeypatch.setattr(
+            label_files, "CHUNK_SENTENCES", 1
+        )  # so that something has been written when the error comes
         folder = tmp_path / "out"
         folder.mkdir()
         target = folder / "result"
@@ -280,9 +282,9 @@ class TestStats:
         assert numbers["split_sizes"] == [2, 50.0, 2, 50.0, 2, 50.0]
         assert numbers["nonprojectivity"] == [50.0, 20.0]
         assert [len(numbers[name]) for name in ("coverage", "coverage_before_repair")] == [3, 3]
-        encodings = ["rel-pos", "1p-brackets", "2p-greedy", "2p-prop"]
+        encodings = ["rel-pos", "1p-brackets", "2p-greedy", "2p-prop", "2p-full"]
         assert list(numbers["label_sizes"]) == list(numbers["unseen_labels"]) == encodings
-        assert [len(cells) for cells in numbers["label_sizes"].values()] == [3] * 4
+        assert [len(cells) for cells in numbers["label_sizes"].values()] == [3] * 5
 
     @pytest.mark.parametrize("flags", [[], ["--json"]])
     def test_without_a_training_split(self, run, treebank, flags):
@@ -295,9 +297,45 @@ class TestStats:
             assert numbers["coverage"] is numbers["nonprojectivity"] is numbers["encodings"] is None
             assert numbers["split_sizes"] == [None, None, 2, 50.0, 2, 50.0]
 
+    def test_files(self, run, treebank, words):
+        """All trees together, with a row for each file; what needs splits is left out."""
+        numbers = json.loads(run("stats", words, "--json").out)
+        assert set(numbers) == PROMISED | EXTRAS | {"files"}
+        assert numbers["files"] == {str(words): [2, 50.0]}
+        assert numbers["nonprojectivity"] == [50.0, 20.0]
+        assert numbers["split_sizes"] == [None] * 6
+        assert set(numbers["unseen_labels"].values()) == {None}
+        splits = json.loads(run("stats", treebank, "--json").out)
+        same = ("coverage", "coverage_before_repair", "label_sizes", "encodings")
+        assert {name: numbers[name] for name in same} == {name: splits[name] for name in same}
+        dev = treebank / "xx-ud-dev.conllu"
+        table = run("stats", words, dev).out
+        assert "2p-full" in table
+        assert "unseen" not in table
+        assert table.partition("Coverage")[0].count("50.00") == 3  # each file, and all
+
+    def test_words_without_tags(self, run, words):
+        words.write_bytes(words.read_bytes().replace(b"\tNOUN\t", b"\t_\t"))
+        numbers = json.loads(run("stats", words, "--json").out)
+        assert numbers["label_sizes"]["rel-pos"] is None
+        assert "rel-pos" not in numbers["encodings"]
+        assert numbers["label_sizes"]["2p-full"] is not None
+        result = run("stats", words)
+        assert (result.code, "2p-full" in result.out, "rel-pos" in result.out) == (0, True, False)
+
+    def test_folders_and_files(self, run, treebank, words):
+        message = "expected a folder with CoNLL-U files, or files, found a folder among several paths"
+        check_refused(run("stats", words, treebank), f"{treebank}: {message}")
+
+    def test_nothing_is_cut_at_80_columns(self, run, treebank, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "80")
+        out = run("stats", treebank).out
+        assert "…" not in out
+        assert "unseen 1  unseen 2  unseen relation" in out
+
     def test_a_missing_folder(self, run, tmp_path):
         path = tmp_path / "missing"
-        check_refused(run("stats", path), f"{path}: expected a folder with CoNLL-U files, found nothing")
+        check_refused(run("stats", path), f"{path}: expected a folder with CoNLL-U files, or files, found nothing")
 
     def test_an_empty_folder(self, run, tmp_path):
         wanted = "expected files named *-train.conllu, *-dev.conllu or *-test.conllu, found none"

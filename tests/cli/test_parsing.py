@@ -1,4 +1,4 @@
-"""`biplanar parse`, `train` and `evaluate` from the outside."""
+"""`biplanar parse` and `train` from the outside."""
 
 from __future__ import annotations
 
@@ -173,28 +173,6 @@ class TestParse:
         out = tmp_path / "out.conllu"
         check_refused(run("parse", "--input", "conllu", "-o", out, stdin="1\tx\n"), "<stdin>:1: expected 10 columns")
         assert not out.exists()
-
-
-class TestEvaluate:
-    def test_two_files(self, run):  # noqa: F811
-        result = run("evaluate", TINY, TINY)
-        assert (result.code, result.err) == (0, "")
-        assert "LAS" in result.out
-        assert "100.00" in result.out
-
-    def test_json_with_breakdowns_and_another_system(self, run):  # noqa: F811
-        result = run("evaluate", TINY, TINY, "--json", "--by", "deprel,projectivity", "--against", TINY)
-        numbers = json.loads(result.out)
-        assert numbers["scores"]["LAS"]["f1"] == 1
-        assert set(numbers["by"]) == {"deprel", "projectivity"}
-        assert numbers["bootstrap"]["p_value"] == 1
-
-    def test_a_bootstrap_in_words(self, run):  # noqa: F811
-        assert "LAS difference +0.00" in run("evaluate", TINY, TINY, "--against", TINY).out
-
-    def test_bad_requests(self, run):  # noqa: F811
-        check_refused(run("evaluate", TINY), "expected a second CoNLL-U file or -m MODEL, and not both")
-        check_refused(run("evaluate", TINY, TINY, "--by", "lenght"), "did you mean 'length'?")
 
 
 class TestTrain:

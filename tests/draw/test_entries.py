@@ -38,6 +38,8 @@ class TestEntry:
 
     def test_notes(self):
         assert Entry(1, SENTENCE).note == "9 words, 4 crossing arcs"
+        over_the_root = Sentence.from_words(["a", "b", "c"], Tree((2, 0, 1), ("x", "root", "y")))
+        assert Entry(1, over_the_root).note == "3 words, 2 crossing arcs"
         assert Entry(1, SENTENCE, MISPARSED).note == "9 words, 1 wrong head, 1 wrong relation"
 
     def test_what_a_system_has_instead_in_the_terminal(self):
@@ -65,6 +67,11 @@ class TestLabels:
     def test_tags_are_taken_where_they_are_needed(self):
         tagged = Sentence.from_words(["a", "b"], Tree((0, 1), ("root", "x")), upos=["VERB", "NOUN"])
         assert "-1@VERB" in {box.text for box in boxes(draw_sentence(tagged, encoding="rel-pos"))}
+
+    def test_tags_that_are_missing(self):
+        untagged = Sentence.from_words(["a", "b"], Tree((0, 1), ("root", "x")), upos=["VERB", "_"])
+        with pytest.raises(FormatError, match=r"^<words>:2: rel-pos needs part-of-speech tags, found '_' as UPOS$"):
+            draw_sentence(untagged, encoding="rel-pos")
 
     def test_a_tree_that_the_encoding_cannot_take(self):
         with pytest.raises(FormatError, match=r"^<words>:1: .*root"):

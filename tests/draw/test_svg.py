@@ -16,7 +16,7 @@ from biplanar.draw.canvas import HEAVY_LINE, LONGEST_WORD
 from biplanar.draw.svg import MOST_LEVELS, canvas_of, to_svg
 from biplanar.draw.theme import DARK, LIGHT
 from biplanar.errors import LabelError, TreeError, UnknownNameError
-from biplanar.planes.crossings import crossing_arcs, is_two_planar
+from biplanar.planes.crossings import is_projective, is_two_planar
 from tests.draw.pictures import SVG, arcs, boxes, outside, overlaps, parse, read_heads, struck_through
 from tests.strategies import any_heads, many_rooted, mildly_crossing_heads, random_heads, tree_of
 
@@ -94,8 +94,10 @@ class TestEveryTree:
     def test_arcs_that_cross_are_heavier(self, tree: Tree):
         forms = [f"w{word}" for word in range(1, len(tree) + 1)]
         heavy = {arc.title for arc in arcs(draw_svg(forms, tree)) if arc.width == HEAVY_LINE}
-        crossing = crossing_arcs(tree)
-        assert heavy == {f"w{head} → w{word}: {tree.deprels[word - 1]}" for head, word in crossing}
+        crossing = {word for pair in combinations(enumerate(tree.heads, 1), 2) if cross(*pair) for word, _ in pair}
+        names = {word: f"w{head} → w{word}" if head else f"w{word}" for word, head in enumerate(tree.heads, 1)}
+        assert heavy == {f"{names[word]}: {tree.deprels[word - 1]}" for word in crossing}
+        assert bool(heavy) != is_projective(tree)
 
     @given(st.lists(st.text(max_size=6), min_size=1, max_size=4), st.text(max_size=4))
     def test_any_text_makes_well_formed_xml(self, forms: list[str], name: str):
@@ -104,6 +106,12 @@ class TestEveryTree:
         parse(svg)
         svg.encode()
         assert overlaps(svg) == []
+
+
+def cross(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether two arcs cross, given as dependent and head; 0 is the artificial root before the first word."""
+    (left, right), (start, end) = sorted(one), sorted(other)
+    return left < start < right < end or start < left < end < right
 
 
 class TestPlanes:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from biplanar.data.forest import Column, Forest, offsets_of
 from biplanar.data.tree import Tree
-from biplanar.decoding.labels import decode, encode
+from biplanar.decoding.labels import decode, encode, encode_all
 from biplanar.encodings import ENCODINGS
 from biplanar.errors import LabelError
 from tests import reference
@@ -145,6 +145,13 @@ class TestRefusals:
             encode(tree_of(HEADS), "rel-pos")
         with pytest.raises(LabelError, match="rel-pos needs part-of-speech tags, found none"):
             decode([("-1@ROOT", "root")], "rel-pos")
+
+    def test_rel_pos_needs_a_tag_of_every_word(self):
+        tags = [*TAGS[:3], "_", *TAGS[4:]]
+        with pytest.raises(
+            LabelError, match=r"^rel-pos needs part-of-speech tags, found none at word 4 of sentence 2$"
+        ):
+            encode_all([tree_of(HEADS)] * 3, "rel-pos", upos=[TAGS, tags, tags])
 
     def test_rel_pos_needs_as_many_tags_as_words(self):
         with pytest.raises(LabelError, match="expected 2 part-of-speech tags, found 1"):

@@ -13,6 +13,9 @@ from udtools import udeval
 
 from biplanar.data.conllu import parse_conllu, read_conllu
 from biplanar.evaluation import Score, evaluate
+from biplanar.evaluation.alignment import align
+from biplanar.evaluation.conll18 import conll18_scores
+from biplanar.evaluation.placed import PlacedText
 from tests.conftest import treebank_files
 from tests.evaluation import strategies
 from tests.evaluation.drafts import draft_of, perturbed, written
@@ -51,8 +54,8 @@ def official(gold: str, system: str) -> dict[str, Numbers]:
 
 def ours(gold: str, system: str) -> dict[str, Numbers]:
     """The same from Biplanar."""
-    evaluation = evaluate(parse_conllu(gold), parse_conllu(system))
-    return {name: _numbers(evaluation[name]) for name in SEGMENTATION + TAGS + SYNTAX}
+    scores = conll18_scores(align(*(PlacedText.from_sentences(parse_conllu(text)) for text in (gold, system))))
+    return {name: _numbers(score) for name, score in scores.items()}
 
 
 def _numbers(score: Score) -> Numbers:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from biplanar.data.conllu import DEPREL, FEATS, HEAD, LEMMA, UPOS, XPOS, Sentence
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.evaluation import Score, evaluate
+from biplanar.evaluation.conll18 import COMPARED_COLUMNS
 from tests.evaluation.sentences import COFFEE, COFFEE_MISREAD, heads, sentences
 
 
@@ -31,6 +34,49 @@ def test_metrics() -> None:
         *("UAS", "LAS", "CLAS", "MLAS", "BLEX"),
         *("ExactLAS", "UCM", "LCM", "NonprojectiveSentences", "NonprojectiveDependencies"),
     ]
+
+
+class TestWhatTheSystemDidNotPredict:
+    """Metrics of columns that a system left empty, or that were copied from the gold text, say nothing."""
+
+    SYNTAX = ("UAS", "LAS", "CLAS", "ExactLAS", "UCM", "LCM", "NonprojectiveSentences", "NonprojectiveDependencies")
+
+    def without(self, *columns: int) -> list[Sentence]:
+        rows = [line.split("\t") for line in COFFEE.splitlines() if line]
+        kept = [["_" if at in columns else value for at, value in enumerate(row)] for row in rows]
+        return sentences("".join("\t".join(row) + "\n" for row in kept) + "\n")
+
+    def metrics(self, gold: list[Sentence], system: list[Sentence], **options: Any) -> set[str]:
+        return set(evaluate(gold, system, **options).to_dict()["scores"]) - {"Tokens", "Sentences", "Words"}
+
+    @pytest.mark.parametrize(
+        ("missing", "left_out"),
+        [
+            ([], set()),
+            ([LEMMA], {"Lemmas", "BLEX"}),
+            ([UPOS], {"UPOS", "AllTags", "MLAS"}),
+            ([XPOS], {"XPOS", "AllTags"}),
+            ([FEATS], {"UFeats", "AllTags", "MLAS"}),
+            ([LEMMA, UPOS, XPOS, FEATS], {*COMPARED_COLUMNS}),
+        ],
+    )
+    def test_empty_columns(self, missing: list[int], left_out: set[str]) -> None:
+        every = {*COMPARED_COLUMNS, *self.SYNTAX}
+        assert self.metrics(sentences(COFFEE), self.without(*missing)) == every - left_out
+
+    def test_what_the_gold_text_lacks_need_not_be_predicted(self) -> None:
+        bare = self.without(XPOS, FEATS)
+        assert self.metrics(bare, bare) == {"UPOS", "AllTags", "Lemmas", "MLAS", "BLEX", *self.SYNTAX}
+
+    def test_copied_columns(self) -> None:
+        gold = sentences(COFFEE)
+        assert self.metrics(gold, gold, predicted=(HEAD, DEPREL)) == {*self.SYNTAX}
+        assert self.metrics(gold, gold, predicted=(UPOS, HEAD, DEPREL)) == {"UPOS", *self.SYNTAX}
+        assert self.metrics(gold, gold, predicted=(UPOS, FEATS)) == {"UPOS", "UFeats", "MLAS", *self.SYNTAX}
+
+    def test_a_model_may_predict_that_there_is_nothing(self) -> None:
+        bare = self.without(XPOS, FEATS)
+        assert "UFeats" in self.metrics(bare, bare, predicted=(UPOS, FEATS))
 
 
 def test_to_dict_is_json() -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import io
 import json
 import lzma
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -180,6 +182,7 @@ class TestByHand:
             2 + len({"_", "/", ">"}),
             2 + len({"nsubj", "root", "obj", "amod", "obl", "advmod"}),
         ]
+        assert numbers["label_sizes"]["2p-full"][1] == 2 + len({"_", "/", ">"})
         assert numbers["label_sizes"]["1p-brackets"] == [2 + len({"_", "<\\", "/>", "///>", ">"}), None, 8]
         # of the test's 12 words, 5 have relations that train and dev lack
         assert numbers["unseen_labels"]["1p-brackets"][2] == [5, 8, 41.67]
@@ -245,13 +248,27 @@ class TestReading:
     def test_a_missing_folder(self, tmp_path):
         with pytest.raises(FileError) as caught:
             read_treebank(tmp_path / "missing")
-        assert str(caught.value) == f"{tmp_path / 'missing'}: expected a folder with CoNLL-U files, found nothing"
+        assert (
+            str(caught.value)
+            == f"{tmp_path / 'missing'}: expected a folder with CoNLL-U files, or files, found nothing"
+        )
 
-    def test_a_file(self, folder):
-        path = folder / "xx-ud-dev.conllu"
-        with pytest.raises(FileError) as caught:
-            read_treebank(path)
-        assert str(caught.value) == f"{path}: expected a folder with CoNLL-U files, found a file"
+    def test_files(self, folder):
+        """Several files are one treebank, whose trees are all looked at."""
+        files = [folder / f"xx-ud-{split}.conllu" for split in ("train", "dev")]
+        read = read_treebank(*files)
+        assert not read.has_splits
+        assert {name: len(forest) for name, forest in read.splits.items()} == {str(files[0]): 2, str(files[1]): 1}
+        numbers, splits = treebank_statistics(read), treebank_statistics(read_treebank(folder))
+        assert numbers["files"] == {str(files[0]): [2, 50.0], str(files[1]): [1, 0.0]}
+        assert numbers["nonprojectivity"] == [33.33, 16.67]
+        # of 12 heads, 3 of the figure come back wrong in one plane, and one in two planes given out greedily
+        assert numbers["coverage"] == [75.0, 91.67, 100.0]
+        assert numbers["label_sizes"] == splits["label_sizes"]
+
+    def test_standard_input(self, monkeypatch):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(conllu(FLAT).encode())))
+        assert treebank_statistics(read_treebank("-"))["files"] == {"<stdin>": [1, 0.0]}
 
     def test_an_empty_folder(self, tmp_path):
         (tmp_path / "README.md").touch()

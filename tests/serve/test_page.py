@@ -345,6 +345,11 @@ def test_a_crossing_sentence_has_arcs_in_both_planes(page):
     assert page.locator(".tree .arc.crossing").count() >= 2
 
 
+def test_an_arc_over_the_root_crosses_the_roots_arc(page):
+    show_file(page, Sentence.from_words(["a", "b", "c"], Tree((2, 0, 1), ("x", "root", "y"))).to_conllu())
+    assert page.locator(".tree .arc.crossing").count() == 2
+
+
 def test_no_text_lies_over_another(page):
     random = Random(5)
     show_file(page, "".join(random_sentence(random, size).to_conllu() for size in (1, 2, 3, 5, 8, 13, 21, 34) * 3))

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biplanar.cli.tables import new_table, show
+
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from biplanar.data.conllu import Sentence
     from biplanar.evaluation import Bootstrap, Evaluation, Score
 
@@ -32,8 +36,8 @@ def evaluate(
     if (system is None) == (model is None):
         raise BiplanarError("expected a second CoNLL-U file or -m MODEL, and not both")
     right = list(read_conllu(gold))
-    judged = list(read_conllu(system)) if system else _parsed(right, model, raw, decoder)
-    result = evaluate(right, judged, by=[name for name in by.split(",") if name])
+    judged, predicted = (list(read_conllu(system)), None) if system else _parsed(right, model, raw, decoder)
+    result = evaluate(right, judged, by=[name for name in by.split(",") if name], predicted=predicted)
     other = paired_bootstrap(right, judged, list(read_conllu(against))) if against else None
     if as_json:
         numbers = result.to_dict() | ({"bootstrap": other.to_dict()} if other else {})
@@ -42,37 +46,29 @@ def evaluate(
         _print(result, other)
 
 
-def _parsed(gold: list[Sentence], model: str | None, raw: bool, decoder: str) -> list[Sentence]:
+def _parsed(
+    gold: list[Sentence], model: str | None, raw: bool, decoder: str
+) -> tuple[list[Sentence], tuple[int, ...] | None]:
+    """What a model makes of the gold file, and which columns are its own: given words, the others are copied."""
+    from biplanar.data.conllu import DEPREL, HEAD
     from biplanar.pipeline.loading import load
     from biplanar.pipeline.parser import raw_text
 
     parser = load(model)
     sentences = parser.segmenter.segment(raw_text(gold)) if raw else gold
-    return list(parser.pipe(sentences, decoder=decoder))
+    return list(parser.pipe(sentences, decoder=decoder)), None if raw else (HEAD, DEPREL)
 
 
 def _print(result: Evaluation, other: Bootstrap | None) -> None:
-    from rich.console import Console
-
-    console = Console()
-    console.print(_table("Scores", result.scores))
-    for name, scores in result.breakdowns.items():
-        console.print(_table(f"LAS by {name}", scores))
+    show(_table("Scores", result.scores), *(_table(f"LAS by {by}", rows) for by, rows in result.breakdowns.items()))
     if other:
         interval = f"{other.confidence:.0%} between {100 * other.low:+.2f} and {100 * other.high:+.2f}"
-        console.print(
-            f"LAS difference {100 * other.difference:+.2f} ({interval}), "
-            f"p = {other.p_value:.3f} by a paired bootstrap of {other.resamples} resamples",
-            highlight=False,
-        )
+        chance = f"p = {other.p_value:.3f} by a paired bootstrap of {other.resamples} resamples"
+        typer.echo(f"\nLAS difference {100 * other.difference:+.2f} ({interval}), {chance}")
 
 
-def _table(title: str, scores: dict[str, Score]) -> object:
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for number, column in enumerate(("", "P %", "R %", "F1 %", "right", "gold", "system")):
-        table.add_column(column, justify="right" if number else "left", no_wrap=True)
+def _table(title: str, scores: dict[str, Score]) -> Table:
+    table = new_table(title, "", "P %", "R %", "F1 %", "right", "gold", "system")
     for name, score in scores.items():
         cells = [f"{100 * share:.2f}" for share in (score.precision, score.recall, score.f1)]
         table.add_row(name, *cells, str(score.correct), str(score.gold), str(score.system))

@@ -7,51 +7,46 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from biplanar.cli.tables import new_table, show
+
 if TYPE_CHECKING:
     from rich.table import Table
 
 
 def stats(
-    treebank: Annotated[str, typer.Argument(help="Folder with *-train, *-dev and *-test CoNLL-U files.")],
+    treebank: Annotated[
+        list[str], typer.Argument(help="A folder with *-train, *-dev and *-test CoNLL-U files, or CoNLL-U files.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show non-projectivity, coverage and label sets of a treebank: the paper's tables for your own data."""
     from biplanar.evaluation.statistics import read_treebank, treebank_statistics
 
-    numbers = treebank_statistics(read_treebank(treebank))
+    numbers = treebank_statistics(read_treebank(*treebank))
     if as_json:
         typer.echo(json.dumps(numbers, indent=2))
         return
-    from rich.console import Console
-
-    console = Console()
-    for table in _tables(numbers):
-        console.print(table)
+    show(*_tables(numbers))
 
 
 def _tables(numbers: dict[str, Any]) -> list[Table]:
-    tables = [_split_table(numbers)]
+    tables = [_size_table(numbers)]
+    has_splits = "files" not in numbers
     if numbers["encodings"]:
-        tables.append(_coverage_table(numbers["encodings"]))
+        title = "Coverage of the training trees" if has_splits else "Coverage"
+        tables.append(_coverage_table(title, numbers["encodings"]))
     if any(numbers["label_sizes"].values()):
-        tables.append(_label_table(numbers["label_sizes"], numbers["unseen_labels"]))
+        title = "Labels of train and dev, and those of test unseen there" if has_splits else "Labels"
+        tables.append(_label_table(title, numbers["label_sizes"], numbers["unseen_labels"]))
     return tables
 
 
-def _table(title: str, *columns: str) -> Table:
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left", no_wrap=not number)
-    return table
-
-
-def _split_table(numbers: dict[str, Any]) -> Table:
-    table = _table("Sentences", "split", "sentences", "non-projective %")
-    sizes = numbers["split_sizes"]
-    for number, split in enumerate(("train", "dev", "test")):
-        table.add_row(split, _cell(sizes[2 * number], "d"), _cell(sizes[2 * number + 1]))
+def _size_table(numbers: dict[str, Any]) -> Table:
+    table = new_table("Sentences", "" if "files" in numbers else "split", "sentences", "non-projective %")
+    pairs = iter(numbers["split_sizes"])
+    splits = dict(zip(("train", "dev", "test"), zip(pairs, pairs, strict=True), strict=True))
+    for name, (sentences, share) in numbers.get("files", splits).items():
+        table.add_row(name, _cell(sentences, "d"), _cell(share))
     if numbers["nonprojectivity"]:
         sentences, arcs = numbers["nonprojectivity"]
         table.add_section()
@@ -60,20 +55,23 @@ def _split_table(numbers: dict[str, Any]) -> Table:
     return table
 
 
-def _coverage_table(encodings: dict[str, dict[str, float | None]]) -> Table:
-    names = ("encoding", "heads %", "before repair %", "sentences %", "plane 2 %")
-    table = _table("Coverage of the training trees", *names)
+def _coverage_table(title: str, encodings: dict[str, dict[str, float | None]]) -> Table:
+    table = new_table(title, "encoding", "heads %", "before repair %", "sentences %", "plane 2 %")
     for name, row in encodings.items():
         table.add_row(name, *(_cell(value) for value in row.values()))
     return table
 
 
-def _label_table(sizes: dict[str, Any], unseen: dict[str, Any]) -> Table:
-    names = ("encoding", "plane 1", "plane 2", "relation", "unseen 1", "unseen 2", "unseen relation")
-    table = _table("Labels of train and dev, and those of test unseen there", *names)
+def _label_table(title: str, sizes: dict[str, Any], unseen: dict[str, Any]) -> Table:
+    """Encodings that cannot be applied, as words have no tags, have no row."""
+    names = ["encoding", "plane 1", "plane 2", "relation"]
+    if any(unseen.values()):
+        names += ["unseen 1", "unseen 2", "unseen relation"]
+    table = new_table(title, *names)
     for name, cells in sizes.items():
-        missing = unseen[name] or [None, None, None]
-        table.add_row(name, *(_cell(cell, "d") for cell in cells), *(_cell(cell and cell[0], "d") for cell in missing))
+        counts = [*(cells or []), *(cell and cell[0] for cell in unseen[name] or [])]
+        if counts:
+            table.add_row(name, *(_cell(count, "d") for count in counts))
     return table
 
 

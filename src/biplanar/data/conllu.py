@@ -202,6 +202,12 @@ class Sentence:
         except FormatError:
             return None
 
+    def check_tagged(self, purpose: str) -> None:
+        """Raise an error at the first word without a universal part-of-speech tag, which `purpose` needs."""
+        if "_" in self.upos:
+            message = f"{purpose} needs part-of-speech tags, found '_' as UPOS"
+            raise self.error_at(self.upos.index("_") + 1, message)
+
     def error_at(self, word: int, message: str) -> FormatError:
         """An error that points to a word's line."""
         seen = 0

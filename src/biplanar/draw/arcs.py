@@ -13,6 +13,7 @@ from biplanar.data.tree import Tree
 from biplanar.draw.cells import clean
 from biplanar.errors import LabelError, TreeError
 from biplanar.planes.assignment import planes_of
+from biplanar.planes.crossings import crossing_arcs
 
 ABOVE, BELOW = 1, 2  # the sides bear the numbers of the planes that are drawn there
 
@@ -99,6 +100,18 @@ def planes_to_draw(tree: Tree) -> list[int]:
     return [
         plane if head else 0 for head, plane in zip(tree.heads, _fill(tree, planes_of(tree, "2p-prop")), strict=True)
     ]
+
+
+def crossing_dependents(tree: Tree) -> set[int]:
+    """The words whose arcs cross another one: none if the tree is projective, and two at least if it is not.
+
+    The root's arc comes from an artificial root before the first word, so that it is crossed by what passes over it.
+    """
+    crossing = {arc.dependent for arc in crossing_arcs(tree)}
+    for dependent, head in enumerate(tree.heads, 1):
+        over = [root for root in tree.roots if head and min(head, dependent) < root < max(head, dependent)]
+        crossing.update(over, [dependent] if over else [])
+    return crossing
 
 
 def place_arcs(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from biplanar.draw.arcs import ABOVE, BELOW, PlacedArc, highest
 from biplanar.draw.cells import Texts
-from biplanar.draw.columns import Layout, Measure, lay_out
+from biplanar.draw.columns import Measure, PictureLayout, lay_out
 from biplanar.draw.markup import element, escaped, plain
 from biplanar.draw.metrics import is_right_to_left, shorten, text_width
 from biplanar.draw.theme import Palette
@@ -58,7 +58,7 @@ class Canvas:
     """A layout with heights and pens. `mirrored` puts the first word to the right; `sides` names what lies there."""
 
     forms: Sequence[str]
-    layout: Layout
+    layout: PictureLayout
     pens: Pens
     mirrored: bool
     sides: Mapping[int, str]

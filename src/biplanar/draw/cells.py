@@ -25,8 +25,8 @@ _JOINER = "\u200d"
 _LEFT_TO_RIGHT_MARK = "\u200e"  # takes no cell
 
 
-class Piece(NamedTuple):
-    """Some text that stands at a column of a line."""
+class TextRun(NamedTuple):
+    """Text of one style that stands at a column of a line."""
 
     column: int
     text: str
@@ -70,30 +70,30 @@ def cut(text: str, width: int) -> str:
     return text[:end].rstrip(_JOINER) + "…"  # a joiner would draw the … into the character before
 
 
-def cut_line(pieces: Iterable[Piece], width: int) -> list[Piece]:
-    """The pieces of a line in their order, or as many as fit, again with a … for the rest."""
-    line = sorted(piece for piece in pieces if piece.text)
+def cut_line(runs: Iterable[TextRun], width: int) -> list[TextRun]:
+    """The runs of a line in their order, or as many as fit, again with a … for the rest."""
+    line = sorted(run for run in runs if run.text)
     if not line or line[-1].end <= width:
         return line
-    kept = [piece for piece in line if piece.end < width]
+    kept = [run for run in line if run.end < width]
     over = line[len(kept)]
     column = min(over.column, max(width - 1, 0))
     return [*kept, over._replace(column=column, text=cut(over.text + "…", width - column))]
 
 
-def join_line(pieces: Iterable[Piece], *, colour: bool = False) -> str:
-    """The pieces of one line with the spaces between them."""
-    runs = groupby(_with_spaces(pieces), key=lambda piece: piece.style if colour else PLAIN)
-    return "".join(_styled("".join(_kept_in_place(piece.text) for piece in run), style) for style, run in runs)
+def join_line(runs: Iterable[TextRun], *, colour: bool = False) -> str:
+    """The runs of one line with the spaces between them."""
+    groups = groupby(_with_spaces(runs), key=lambda run: run.style if colour else PLAIN)
+    return "".join(_styled("".join(_kept_in_place(run.text) for run in group), style) for style, group in groups)
 
 
-def _with_spaces(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def _with_spaces(runs: Iterable[TextRun]) -> Iterator[TextRun]:
     column = 0
-    for piece in sorted(pieces):
-        if piece.column > column:
-            yield Piece(column, " " * (piece.column - column))
-        yield piece
-        column = piece.end
+    for run in sorted(runs):
+        if run.column > column:
+            yield TextRun(column, " " * (run.column - column))
+        yield run
+        column = run.end
 
 
 def _kept_in_place(text: str) -> str:

@@ -54,7 +54,7 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Layout:
+class PictureLayout:
     """A picture whose every column is settled. `distances[w]` lies between the centres of words w and w + 1;
 
     word 0 is the left margin.
@@ -95,7 +95,7 @@ class Layout:
         return self.centres[stretch.left] + stretch.start + 1 + spare // 2
 
 
-def lay_out(texts: Texts, arcs: Sequence[PlacedArc], measure: Measure, names: Sequence[str] = ()) -> Layout:
+def lay_out(texts: Texts, arcs: Sequence[PlacedArc], measure: Measure, names: Sequence[str] = ()) -> PictureLayout:
     """Settle the columns: words as near as they can be with every relation in full.
 
     To the left there is room for the names of the texts' rows, and for further `names`.
@@ -110,7 +110,7 @@ def lay_out(texts: Texts, arcs: Sequence[PlacedArc], measure: Measure, names: Se
     for arc in sorted(arcs, key=lambda arc: arc.length):
         if not arc.is_upright:
             stretches[arc] = _make_room(arc, list(_stretches(arc, ports, heights)), distances, measure)
-    return Layout(texts, arcs, measure, ports, stretches, distances, after[-1])
+    return PictureLayout(texts, arcs, measure, ports, stretches, distances, after[-1])
 
 
 def halves(width: int) -> Reach:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from biplanar.data.conllu import Sentence
+from biplanar.draw.arcs import crossing_dependents
 from biplanar.draw.canvas import Canvas
 from biplanar.draw.compare import Differences, compared_canvas
 from biplanar.draw.sentences import label_rows, sentence_canvas, shown_planes
 from biplanar.draw.terminal import draw_tree
-from biplanar.planes.crossings import crossing_arcs
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Entry:
         """What there is to see."""
         words = _count(len(self.sentence), "word")
         if self.other is None:
-            return f"{words}, {_count(len(crossing_arcs(self.sentence.tree)), 'crossing arc')}"
+            return f"{words}, {_count(len(crossing_dependents(self.sentence.tree)), 'crossing arc')}"
         found = Differences.between(self.sentence.tree, self.other.tree)
         heads, relations = _count(len(found.heads), "wrong head"), _count(len(found.relations), "wrong relation")
         return f"{words}, {heads}, {relations}"

@@ -18,11 +18,11 @@ from biplanar.draw.cells import (
     RIGHT,
     UP,
     UPRIGHT,
-    Piece,
+    TextRun,
     Texts,
     join_line,
 )
-from biplanar.draw.columns import Layout, Measure, halves
+from biplanar.draw.columns import Measure, PictureLayout, halves
 
 ARROWS = {ABOVE: "▼", BELOW: "▲"}
 CELLS = Measure(word=cell_len, relation=cell_len, label=cell_len, gap=2, steps=(1, 2), line=1)
@@ -33,26 +33,26 @@ def least_width(texts: Texts) -> int:
     return sum(map(cell_len, texts.words)) + CELLS.gap * (len(texts.words) - 1)
 
 
-def draw_horizontal(layout: Layout, *, colour: bool = False) -> str:
+def draw_horizontal(layout: PictureLayout, *, colour: bool = False) -> str:
     """The picture, line by line from the top."""
     above, below = _side(layout, ABOVE), _side(layout, BELOW)
     lines = [*above, *_text_lines(layout), *reversed(below)]
     return "\n".join(join_line(line, colour=colour) for line in lines)
 
 
-def _text_lines(layout: Layout) -> Iterator[list[Piece]]:
+def _text_lines(layout: PictureLayout) -> Iterator[list[TextRun]]:
     yield _text_line(layout, "", layout.texts.words)
     for name, row in layout.texts.rows.items():
         yield _text_line(layout, name, row)
 
 
-def _text_line(layout: Layout, name: str, texts: Sequence[str]) -> list[Piece]:
+def _text_line(layout: PictureLayout, name: str, texts: Sequence[str]) -> list[TextRun]:
     places = zip(layout.centres[1:], texts, strict=True)
-    pieces = [Piece(0, name, DIM), *(Piece(centre - halves(cell_len(text))[0], text) for centre, text in places)]
-    return [piece for piece in pieces if piece.text]
+    runs = [TextRun(0, name, DIM), *(TextRun(centre - halves(cell_len(text))[0], text) for centre, text in places)]
+    return [run for run in runs if run.text]
 
 
-def _side(layout: Layout, side: int) -> list[list[Piece]]:
+def _side(layout: PictureLayout, side: int) -> list[list[TextRun]]:
     """The lines of one side, the outermost first and the arrow heads last."""
     arcs = [arc for arc in layout.arcs if arc.side == side]
     if not arcs:
@@ -61,20 +61,22 @@ def _side(layout: Layout, side: int) -> list[list[Piece]]:
     return [*(_level_line(layout, arcs, level) for level in levels), _arrow_line(layout, arcs)]
 
 
-def _level_line(layout: Layout, arcs: Sequence[PlacedArc], level: int) -> list[Piece]:
+def _level_line(layout: PictureLayout, arcs: Sequence[PlacedArc], level: int) -> list[TextRun]:
     strokes: dict[int, int] = defaultdict(int)
     styles: dict[int, str] = {}
-    labels: list[Piece] = []
+    labels: list[TextRun] = []
     for arc in arcs:
         if arc.level < level:
             continue
         if arc.level == level:
-            labels.append(Piece(layout.relation_start(arc), arc.label, DIM))
+            labels.append(TextRun(layout.relation_start(arc), arc.label, DIM))
         for column, stroke in _strokes(arc, level, *layout.ends(arc)):
             strokes[column] |= stroke
             styles[column] = PLANE_STYLES[arc.plane]
     hidden = {column for label in labels for column in range(label.column, label.end)}
-    lines = [Piece(column, BOXES[stroke], styles[column]) for column, stroke in strokes.items() if column not in hidden]
+    lines = [
+        TextRun(column, BOXES[stroke], styles[column]) for column, stroke in strokes.items() if column not in hidden
+    ]
     return [*lines, *(label for label in labels if label.text)]
 
 
@@ -92,11 +94,11 @@ def _strokes(arc: PlacedArc, level: int, left: int, right: int) -> Iterator[tupl
         yield from ((column, LEVEL) for column in range(left + 1, right))
 
 
-def _arrow_line(layout: Layout, arcs: Sequence[PlacedArc]) -> list[Piece]:
-    pieces = []
+def _arrow_line(layout: PictureLayout, arcs: Sequence[PlacedArc]) -> list[TextRun]:
+    runs = []
     for arc in arcs:
         style = PLANE_STYLES[arc.plane]
-        pieces.append(Piece(layout.end(arc, arc.dependent), ARROWS[arc.side], style))
+        runs.append(TextRun(layout.end(arc, arc.dependent), ARROWS[arc.side], style))
         if not arc.is_upright:
-            pieces.append(Piece(layout.end(arc, arc.head), BOXES[UPRIGHT], style))
-    return pieces
+            runs.append(TextRun(layout.end(arc, arc.head), BOXES[UPRIGHT], style))
+    return runs

@@ -55,7 +55,7 @@ KEY_OF_COMPARISONS = (
 def draw_page(
     entries: Iterable[Entry], *, title: str = "Trees", encoding: str | None = None, theme: str = "auto"
 ) -> Iterator[str]:
-    """The page, piece by piece: a picture for each entry, and at the side a list of all."""
+    """The page in parts that are written one by one: a picture for each entry, and at the side a list of all."""
     scheme = {"auto": "light dark"}.get(theme, theme)
     style = f":root{{color-scheme:{scheme}}}" + STYLE + _colours(get_palette(theme)) + style_sheet(theme)
     style += f"@media (prefers-color-scheme:dark){{{_colours(DARK)}}}" if theme == "auto" else ""

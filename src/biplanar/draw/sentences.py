@@ -36,6 +36,8 @@ def sentence_canvas(sentence: Sentence, *, encoding: str | None = None) -> Canva
 def label_rows(sentence: Sentence, encoding: str) -> dict[str, tuple[str, ...]]:
     """A sentence's labels in an encoding, a row for each task; the relations, which arcs bear, are left out."""
     how = get_encoding(encoding)
+    if how.needs_upos:
+        sentence.check_tagged(encoding)
     try:
         rows = encode(sentence.tree, encoding, upos=sentence.upos if how.needs_upos else None)
     except TreeError as error:

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from biplanar.data.tree import Tree
-from biplanar.draw.arcs import PlacedArc, check_drawable, place_arcs, planes_to_draw
+from biplanar.draw.arcs import PlacedArc, check_drawable, crossing_dependents, place_arcs, planes_to_draw
 from biplanar.draw.canvas import SANS, SMALL_SIZE, Canvas, Pen, short
 from biplanar.draw.markup import element
 from biplanar.draw.theme import Palette, get_palette, style_sheet
-from biplanar.planes.crossings import crossing_arcs
 
 MOST_LEVELS = 30  # on each side; an arc that lies further out gives the number of its head instead
 
@@ -44,7 +43,7 @@ def canvas_of(
     """What `draw_svg` draws, before it is drawn."""
     planes = planes_to_draw(tree) if planes is None else planes
     check_drawable(forms, tree, planes, labels or {})
-    crossing = {arc.dependent for arc in crossing_arcs(tree)}
+    crossing = crossing_dependents(tree)
 
     def pens(arc: PlacedArc) -> Pen:
         colour = "ink" if arc.is_root else ("soft", "one", "two")[arc.plane]

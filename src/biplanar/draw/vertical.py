@@ -20,7 +20,7 @@ from biplanar.draw.cells import (
     RIGHT,
     UP,
     UPRIGHT,
-    Piece,
+    TextRun,
     Texts,
     cut,
     cut_line,
@@ -107,10 +107,10 @@ def _relations(texts: Texts, arcs: Sequence[PlacedArc], levels: int) -> list[str
     return relations
 
 
-def _lines(texts: Texts, arcs: Sequence[PlacedArc], frame: Frame) -> Iterator[list[Piece]]:
+def _lines(texts: Texts, arcs: Sequence[PlacedArc], frame: Frame) -> Iterator[list[TextRun]]:
     word_start, *starts = frame.starts
     if texts.rows:
-        yield [Piece(start, name, DIM) for start, name in zip(starts[1:], texts.rows, strict=True)]
+        yield [TextRun(start, name, DIM) for start, name in zip(starts[1:], texts.rows, strict=True)]
     ends = _ends(arcs, frame.levels)
     dependents = {arc.dependent for arc in arcs}
     columns = [_relations(texts, arcs, frame.levels), *texts.rows.values()]
@@ -120,17 +120,17 @@ def _lines(texts: Texts, arcs: Sequence[PlacedArc], frame: Frame) -> Iterator[li
             left[-1] = ROOT_MARK, PLAIN
         right = _mirror(_cells(ends[BELOW, word], word, frame.right, frame.words - cell_len(form)))
         yield [
-            *([Piece(0, f"{word:>{frame.numbers - 1}}", DIM)] if frame.numbers else []),
-            *_pieces(frame.numbers, left),
-            Piece(word_start, form),
-            *_pieces(word_start + cell_len(form) + 1, right),
-            Piece(starts[0], columns[0][word - 1], DIM),
-            *(Piece(start, column[word - 1]) for start, column in zip(starts[1:], columns[1:], strict=True)),
+            *([TextRun(0, f"{word:>{frame.numbers - 1}}", DIM)] if frame.numbers else []),
+            *_runs(frame.numbers, left),
+            TextRun(word_start, form),
+            *_runs(word_start + cell_len(form) + 1, right),
+            TextRun(starts[0], columns[0][word - 1], DIM),
+            *(TextRun(start, column[word - 1]) for start, column in zip(starts[1:], columns[1:], strict=True)),
         ]
 
 
-def _pieces(start: int, cells: list[Cell]) -> Iterator[Piece]:
-    return (Piece(start + column, text, style) for column, (text, style) in enumerate(cells) if text != " ")
+def _runs(start: int, cells: list[Cell]) -> Iterator[TextRun]:
+    return (TextRun(start + column, text, style) for column, (text, style) in enumerate(cells) if text != " ")
 
 
 def _ends(arcs: Sequence[PlacedArc], levels: int) -> dict[tuple[int, int], Ends]:

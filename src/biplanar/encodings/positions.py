@@ -17,6 +17,7 @@ from biplanar.errors import LabelError
 NO_HEAD = -1
 ROOT_TAG = "ROOT"
 NO_TAG = -2
+UNTAGGED = "_"
 
 
 class _Positions:
@@ -79,8 +80,13 @@ class RelativePos(_Positions):
     kind: str = HEADS
 
     def encode(self, forest: Forest) -> tuple[Column, ...]:
-        """`-1@ROOT` is the root."""
+        """`-1@ROOT` is the root. Every word needs a tag."""
         upos = _needed(forest.upos, len(forest.heads))
+        if UNTAGGED in upos.names:
+            untagged = int(np.argmax(upos.ids == upos.names.index(UNTAGGED)))
+            sentence = int(np.searchsorted(forest.offsets, untagged, side="right")) - 1
+            word = untagged - int(forest.offsets[sentence]) + 1
+            raise LabelError(f"rel-pos needs part-of-speech tags, found none at word {word} of sentence {sentence + 1}")
         counts = _count_tags(forest.heads, forest.offsets, upos.ids)
         tags = np.where(forest.heads == 0, len(upos.names), upos.ids[_head_positions(forest)])
         names = [*upos.names, ROOT_TAG]

@@ -7,7 +7,7 @@ Probabilities have a score of their own: how well they are calibrated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from biplanar.data.conllu import Sentence
 from biplanar.errors import UnknownNameError
@@ -15,7 +15,7 @@ from biplanar.evaluation.alignment import align
 from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap
 from biplanar.evaluation.breakdowns import BREAKDOWNS, break_down
 from biplanar.evaluation.calibration import Calibration
-from biplanar.evaluation.conll18 import conll18_scores
+from biplanar.evaluation.conll18 import conll18_scores, says_something
 from biplanar.evaluation.placed import PlacedText
 from biplanar.evaluation.score import Evaluation, Score
 from biplanar.evaluation.trees import tree_scores
@@ -23,15 +23,24 @@ from biplanar.evaluation.trees import tree_scores
 __all__ = ["BREAKDOWNS", "Bootstrap", "Calibration", "Evaluation", "Score", "evaluate", "paired_bootstrap"]
 
 
-def evaluate(gold: Iterable[Sentence], system: Iterable[Sentence], *, by: Iterable[str] = ()) -> Evaluation:
+def evaluate(
+    gold: Iterable[Sentence],
+    system: Iterable[Sentence],
+    *,
+    by: Iterable[str] = (),
+    predicted: Collection[int] | None = None,
+) -> Evaluation:
     """Compare a system's trees with the gold ones; `by` names breakdowns of LAS (see `BREAKDOWNS`).
 
-    Both must be the same text: what is compared is their characters without spaces, however they are cut.
+    Both must be the same text: what is compared is their characters without spaces, however they are cut. Metrics of
+    tags, features and lemmas are left out where the system predicted none. `predicted` says which columns it predicted
+    (`UPOS`, `LEMMA`, ...), if others were copied from the gold text; without it, those in which it has values.
     """
     kinds = list(by)
     for kind in kinds:
         if kind not in BREAKDOWNS:
             raise UnknownNameError("breakdown", kind, BREAKDOWNS)
     alignment = align(PlacedText.from_sentences(gold), PlacedText.from_sentences(system))
-    scores = {**conll18_scores(alignment), **tree_scores(alignment)}
+    every = {**conll18_scores(alignment), **tree_scores(alignment)}
+    scores = {metric: score for metric, score in every.items() if says_something(metric, alignment, predicted)}
     return Evaluation(scores, {kind: break_down(alignment, kind) for kind in kinds})

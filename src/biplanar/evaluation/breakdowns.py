@@ -1,7 +1,10 @@
-"""LAS broken down by a property of the arc or its sentence. The buckets of a breakdown add up to LAS, count by count.
+"""LAS broken down by a property of the arc or its sentence.
 
-Where the system cut the text differently, properties are taken from the gold text as far as it has them: a right arc
-must not change its bucket because a word in between was split.
+A system's arc is in a bucket by its own property, so that precision is of the system's arcs and recall of the gold
+ones. The buckets add up to LAS, count by count, but for projectivity, which a right arc may lose by another's fault.
+
+Where the system cut the text differently, lengths and distances are taken from the gold text as far as it has them: a
+right arc must not change its bucket because a word in between was split.
 """
 
 from __future__ import annotations
@@ -35,10 +38,8 @@ def break_down(alignment: Alignment, by: str) -> dict[str, Score]:
     """The LAS of each bucket of a breakdown, by the bucket's name."""
     names, gold, system = BREAKDOWNS[by](alignment)
     paired = gold[alignment.gold_at]
-    counts = [
-        np.bincount(buckets, minlength=len(names)).tolist()
-        for buckets in (paired[alignment.right_arcs], gold, system, paired)
-    ]
+    right = alignment.right_arcs & (paired == system[alignment.system_at])
+    counts = [np.bincount(buckets, minlength=len(names)).tolist() for buckets in (paired[right], gold, system, paired)]
     return {name: Score(*row) for name, *row in zip(names, *counts, strict=True)}
 
 
@@ -69,9 +70,9 @@ def _by_distance(alignment: Alignment) -> Buckets:
 
 
 def _by_projectivity(alignment: Alignment) -> Buckets:
-    """Whether the gold arc is projective."""
+    """Whether the arc is projective: the gold one in the gold tree, the system's in its own."""
     gold, system = (nonprojective(text.forest).astype(np.int64) for text in alignment.sides)
-    return Buckets(["projective", "non-projective"], gold, _as_in_gold(alignment, gold, system))
+    return Buckets(["projective", "non-projective"], gold, system)
 
 
 BREAKDOWNS: dict[str, Callable[[Alignment], Buckets]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 
 import numpy as np
@@ -25,6 +26,17 @@ UNIVERSAL_FEATURES = frozenset([
 ])
 # fmt: on
 
+# The columns beside HEAD and DEPREL that metrics compare.
+COMPARED_COLUMNS = {
+    "UPOS": (UPOS,),
+    "XPOS": (XPOS,),
+    "UFeats": (FEATS,),
+    "AllTags": (UPOS, XPOS, FEATS),
+    "Lemmas": (LEMMA,),
+    "MLAS": (UPOS, FEATS),
+    "BLEX": (LEMMA,),
+}
+
 
 def conll18_scores(alignment: Alignment) -> dict[str, Score]:
     """All metrics of the shared task, by their official names."""
@@ -47,6 +59,22 @@ def conll18_scores(alignment: Alignment) -> dict[str, Score]:
         "MLAS": _content_score(alignment, arcs & upos & feats & function_words),
         "BLEX": _content_score(alignment, arcs & lemmas),
     }
+
+
+def says_something(metric: str, alignment: Alignment, predicted: Collection[int] | None = None) -> bool:
+    """Whether a metric judges a prediction: the system predicted what it compares, as far as the gold text has that.
+
+    `predicted` are the columns that the system predicted; without it, those in which its text has values.
+    """
+
+    def is_predicted(column: int) -> bool:
+        return alignment.system.has_values(column) if predicted is None else column in predicted
+
+    columns = COMPARED_COLUMNS.get(metric)
+    if columns is None:
+        return True
+    missing = [column for column in columns if not is_predicted(column)]
+    return len(missing) < len(columns) and not any(map(alignment.gold.has_values, missing))
 
 
 def _content_score(alignment: Alignment, right: Bools) -> Score:

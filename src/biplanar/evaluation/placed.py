@@ -66,6 +66,10 @@ class PlacedText:
         """One column of all words (`UPOS`, `LEMMA`, ...)."""
         return [value for sentence in self.sentences for value in sentence.column(number)]
 
+    def has_values(self, column: int) -> bool:
+        """Whether any word has something in a column."""
+        return any(value != "_" for sentence in self.sentences for value in sentence.column(column))
+
     @cached_property
     def relations(self) -> list[str]:
         """The relations without their subtypes, as the shared task compares them."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from functools import cached_property, reduce
+from operator import add
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from biplanar.data.conllu import read_conllu
-from biplanar.data.files import OPENERS
+from biplanar.data.files import OPENERS, display_name
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding import decode_forest
 from biplanar.encodings import ENCODINGS, Encoding
@@ -22,9 +23,9 @@ Cell = TypeVar("Cell")
 
 SPLITS = ("train", "dev", "test")
 
-# The encodings of the paper's tables, in the order of their columns.
+# The encodings of the paper's tables, in the order of their columns; labels are counted for the project's own, too.
 COVERAGE_TABLE = ("1p-brackets", "2p-greedy", "2p-prop")
-LABEL_TABLES = ("rel-pos", *COVERAGE_TABLE)
+LABEL_TABLES = ("rel-pos", *COVERAGE_TABLE, "2p-full")
 
 # Beginning and end of the sentence are labels too in the paper's counts.
 BOUNDARY_LABELS = 2
@@ -42,47 +43,57 @@ class Coverage:
     bracketed_arcs: int
     plane2_arcs: int
 
+    def __add__(self, other: Coverage) -> Coverage:
+        return Coverage(*map(add, astuple(self), astuple(other)))
+
 
 @dataclass(frozen=True)
 class Treebank:
-    """The trees of a treebank by split; a split may be missing."""
+    """The trees of a treebank by split, of which some may be missing; or by file, where these are no splits."""
 
     name: str
     splits: Mapping[str, Forest]
+    has_splits: bool = True
 
     @cached_property
-    def _nonprojective(self) -> dict[str, tuple[int, int]]:
-        """Non-projective sentences and arcs of each split."""
+    def nonprojective(self) -> dict[str, tuple[int, int]]:
+        """Non-projective sentences and arcs of each split or file."""
         counts = {}
-        for split, forest in self.splits.items():
+        for name, forest in self.splits.items():
             arcs = nonprojective(forest)
             sentences = np.logical_or.reduceat(arcs, forest.offsets[:-1])
-            counts[split] = int(sentences.sum()), int(arcs.sum())
+            counts[name] = int(sentences.sum()), int(arcs.sum())
         return counts
 
-    def _known_labels(self, encoding: str) -> list[set[str]] | None:
-        """The distinct labels of train and dev, task by task."""
-        if not {"train", "dev"} <= set(self.splits):
-            return None
-        train, dev = (_columns(self.splits[split], ENCODINGS[encoding]) for split in ("train", "dev"))
-        return [set(a.names) | set(b.names) for a, b in zip(train, dev, strict=True)]
+    def chosen(self, *splits: str) -> list[Forest] | None:
+        """The trees of some splits, None if one is missing; without splits, all trees."""
+        if not self.has_splits:
+            return list(self.splits.values())
+        return [self.splits[split] for split in splits] if set(splits) <= set(self.splits) else None
 
 
-def read_treebank(folder: str | Path) -> Treebank:
-    """The `*-train`, `*-dev` and `*-test` CoNLL-U files of a folder, compressed or not."""
-    path = Path(folder)
-    if not path.is_dir():
-        raise FileError(
-            f"{path}: expected a folder with CoNLL-U files, found {'a file' if path.exists() else 'nothing'}"
-        )
-    found = {split: _split_file(path, split) for split in SPLITS}
+def read_treebank(*paths: str | Path) -> Treebank:
+    """The `*-train`, `*-dev` and `*-test` CoNLL-U files of a folder, compressed or not; or some files as they are."""
+    places = [Path(path) for path in paths]
+    if len(places) == 1 and places[0].is_dir():
+        return _read_splits(places[0])
+    for place in places:
+        if place.is_dir() or not (place.exists() or str(place) == "-"):
+            found = "a folder among several paths" if place.is_dir() else "nothing"
+            raise FileError(f"{place}: expected a folder with CoNLL-U files, or files, found {found}")
+    files = {display_name(path): _read_forest(path) for path in paths}
+    return Treebank(", ".join(files), files, has_splits=False)
+
+
+def _read_splits(folder: Path) -> Treebank:
+    found = {split: _split_file(folder, split) for split in SPLITS}
     files = {split: file for split, file in found.items() if file}
     if not files:
-        raise FileError(f"{path}: expected files named *-train.conllu, *-dev.conllu or *-test.conllu, found none")
-    return Treebank(path.name, {split: _read_forest(file) for split, file in files.items()})
+        raise FileError(f"{folder}: expected files named *-train.conllu, *-dev.conllu or *-test.conllu, found none")
+    return Treebank(folder.name, {split: _read_forest(file) for split, file in files.items()})
 
 
-def _read_forest(file: Path) -> Forest:
+def _read_forest(file: str | Path) -> Forest:
     sentences = list(read_conllu(file))
     forest = Forest.from_sentences(sentences)
     roots = forest.roots()
@@ -101,21 +112,22 @@ def _split_file(folder: Path, split: str) -> Path | None:
 
 
 def treebank_statistics(treebank: Treebank) -> dict[str, Any]:
-    """All tables as JSON-like values, shaped as a treebank's row in the paper's tables; None where data is missing."""
-    covered = {
-        name: coverage(treebank.splits["train"], ENCODINGS[name]) for name in ENCODINGS if "train" in treebank.splits
-    }
-    return {
+    """All tables as JSON-like values, shaped as a treebank's row in the paper's tables; None where data is missing.
+
+    Without splits, coverage is of all trees and labels are those of all trees; `files` has the sizes.
+    """
+    trees = treebank.chosen("train")
+    covered = {name: found for name in ENCODINGS if trees and (found := _coverage_of(trees, ENCODINGS[name]))}
+    tables = {
         "nonprojectivity": nonprojectivity(treebank),
-        "coverage": [percent(covered[e].heads_after_repair, covered[e].words) for e in COVERAGE_TABLE]
-        if covered
-        else None,
-        "coverage_before_repair": [_before_repair(covered[e]) for e in COVERAGE_TABLE] if covered else None,
+        "coverage": [_after_repair(covered[name]) for name in COVERAGE_TABLE] if covered else None,
+        "coverage_before_repair": [_before_repair(covered[name]) for name in COVERAGE_TABLE] if covered else None,
         "label_sizes": {name: label_sizes(treebank, name) for name in LABEL_TABLES},
         "split_sizes": split_sizes(treebank),
         "unseen_labels": {name: unseen_labels(treebank, name) for name in LABEL_TABLES},
         "encodings": {name: _summary(one) for name, one in covered.items()} or None,
     }
+    return tables if treebank.has_splits else tables | {"files": _sizes(treebank)}
 
 
 def percent(part: int, whole: int) -> float:
@@ -125,20 +137,24 @@ def percent(part: int, whole: int) -> float:
 
 def nonprojectivity(treebank: Treebank) -> list[float] | None:
     """Table 1: the share of non-projective sentences and arcs in the whole treebank."""
-    if set(treebank.splits) != set(SPLITS):
+    forests = treebank.chosen(*SPLITS)
+    if forests is None:
         return None
-    sentences, arcs = map(sum, zip(*treebank._nonprojective.values(), strict=True))
-    forests = treebank.splits.values()
+    sentences, arcs = map(sum, zip(*treebank.nonprojective.values(), strict=True))
     return [percent(sentences, sum(map(len, forests))), percent(arcs, sum(len(forest.heads) for forest in forests))]
 
 
 def split_sizes(treebank: Treebank) -> list[float | None]:
     """Appendix A: the sentences of each split, and the share of them that is non-projective."""
-    cells: list[float | None] = []
-    for split in SPLITS:
-        forest = treebank.splits.get(split)
-        cells += [len(forest), percent(treebank._nonprojective[split][0], len(forest))] if forest else [None, None]
-    return cells
+    sizes: Mapping[str, Sequence[float | None]] = _sizes(treebank) if treebank.has_splits else {}
+    return [cell for split in SPLITS for cell in sizes.get(split, [None, None])]
+
+
+def _sizes(treebank: Treebank) -> dict[str, list[float]]:
+    return {
+        name: [len(forest), percent(treebank.nonprojective[name][0], len(forest))]
+        for name, forest in treebank.splits.items()
+    }
 
 
 def coverage(forest: Forest, encoding: Encoding) -> Coverage:
@@ -160,6 +176,20 @@ def coverage(forest: Forest, encoding: Encoding) -> Coverage:
     )
 
 
+def _coverage_of(forests: Sequence[Forest], encoding: Encoding) -> Coverage | None:
+    """The coverage of all forests together, if they can be encoded."""
+    return reduce(add, (coverage(forest, encoding) for forest in forests)) if _have_tags(forests, encoding) else None
+
+
+def _have_tags(forests: Sequence[Forest], encoding: Encoding) -> bool:
+    """Whether all words have part-of-speech tags, where the encoding needs them."""
+    return not encoding.needs_upos or all(forest.upos and "_" not in forest.upos.names for forest in forests)
+
+
+def _after_repair(covered: Coverage) -> float:
+    return percent(covered.heads_after_repair, covered.words)
+
+
 def _before_repair(covered: Coverage) -> float:
     """Of all words; the roots, which need no brackets, are counted as covered."""
     return percent(covered.arcs_before_repair + covered.sentences, covered.words)
@@ -167,7 +197,7 @@ def _before_repair(covered: Coverage) -> float:
 
 def _summary(covered: Coverage) -> dict[str, float | None]:
     return {
-        "coverage": percent(covered.heads_after_repair, covered.words),
+        "coverage": _after_repair(covered),
         "coverage_before_repair": _before_repair(covered),
         "whole_sentences": percent(covered.whole_sentences, covered.sentences),
         "plane2_arcs": percent(covered.plane2_arcs, covered.bracketed_arcs) if covered.bracketed_arcs else None,
@@ -176,17 +206,26 @@ def _summary(covered: Coverage) -> dict[str, float | None]:
 
 def label_sizes(treebank: Treebank, encoding: str) -> list[int | None] | None:
     """Table 3: how many labels each task has in train and dev."""
-    known = treebank._known_labels(encoding)
+    known = _labels(treebank.chosen("train", "dev"), ENCODINGS[encoding])
     return _cells([len(labels) + BOUNDARY_LABELS for labels in known]) if known else None
 
 
 def unseen_labels(treebank: Treebank, encoding: str) -> list[list[float] | None] | None:
     """Appendix B: labels of test that train and dev lack: how many, of how many, and their share of all occurrences."""
-    known = treebank._known_labels(encoding)
-    if known is None or "test" not in treebank.splits:
+    forests, chosen = treebank.chosen(*SPLITS), ENCODINGS[encoding]
+    if not (treebank.has_splits and forests and _have_tags(forests, chosen)):
         return None
-    columns = _columns(treebank.splits["test"], ENCODINGS[encoding])
+    known = _labels(treebank.chosen("train", "dev"), chosen) or []
+    columns = _columns(treebank.splits["test"], chosen)
     return _cells([_unseen(column, labels) for column, labels in zip(columns, known, strict=True)])
+
+
+def _labels(forests: Sequence[Forest] | None, encoding: Encoding) -> list[set[str]] | None:
+    """The distinct labels of all forests, task by task."""
+    if forests is None or not _have_tags(forests, encoding):
+        return None
+    columns = zip(*(_columns(forest, encoding) for forest in forests), strict=True)
+    return [set().union(*(column.names for column in task)) for task in columns]
 
 
 def _unseen(column: Column, known: set[str]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Files of labels, for taggers of any kind: tab-separated lines or JSON lines, to and from CoNLL-U.
+"""From CoNLL-U to files of labels, for taggers of any kind, and back.
 
 The guarantee: decoding what was encoded gives back every word, relation and head of each sentence whose arcs the
 encoding covers; `encode_file` counts the others.
@@ -6,31 +6,27 @@ encoding covers; `encode_file` counts the others.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import TextIO, TypeVar
 
 import numpy as np
 
-from biplanar.data.conllu import Sentence, find_misfit, read_conllu
-from biplanar.data.files import display_name, read_lines
+from biplanar.data.conllu import Sentence, read_conllu
+from biplanar.data.files import display_name
 from biplanar.data.forest import Column, Forest
+from biplanar.data.label_files import get_layout, read_labels
 from biplanar.decoding import decode_forest
 from biplanar.decoding.labels import label_rows, rows_forest
 from biplanar.encodings import Encoding
-from biplanar.errors import FormatError, LabelError, TreeError, UnknownNameError
+from biplanar.errors import LabelError, TreeError
 
 # Sentences that are encoded or decoded at once: enough for the compiled loops, few enough for any memory.
-WINDOW = 4096
+CHUNK_SENTENCES = 4096
 
 Item = TypeVar("Item")
-
-
-# A sentence's columns by name: form, upos (only where the encoding needs it), the encoding's tasks, deprel.
-Columns = dict[str, list[str]]
 
 
 @dataclass
@@ -44,9 +40,12 @@ class EncodingReport:
 def encode_file(path: str | Path, encoding: Encoding, layout: str, stream: TextIO) -> EncodingReport:
     """Write the labels of a CoNLL-U file."""
     write, report = get_layout(layout).write, EncodingReport()
-    for sentences in windows(read_conllu(path)):
+    for sentences in chunks(read_conllu(path)):
         forest = Forest.from_sentences(sentences)
         report.sentences += len(forest)
+        if encoding.needs_upos:
+            for sentence in sentences:
+                sentence.check_tagged(encoding.name)
         columns = _encode(forest, encoding, sentences)
         report.not_covered += _count_not_covered(forest, encoding, columns)
         for sentence, rows in zip(sentences, label_rows(columns, forest), strict=True):
@@ -60,13 +59,13 @@ def decode_file(
     path: str | Path, encoding: Encoding, layout: str, decoder: str, into: str | Path | None = None
 ) -> Iterator[Sentence]:
     """The parsed sentences of a file of labels, as new sentences or with all else taken from a CoNLL-U file."""
-    labelled = _at_least_one(get_layout(layout).read(path, column_names(encoding)), path)
+    labelled = read_labels(path, column_names(encoding), layout)
     originals = None if into is None else read_conllu(into)
-    for window in windows(labelled):
-        upos = Column.of(tag for columns in window for tag in columns["upos"]) if encoding.needs_upos else None
-        rows = [list(zip(*(columns[task] for task in (*encoding.tasks, "deprel")), strict=True)) for columns in window]
+    for chunk in chunks(labelled):
+        upos = Column.of(tag for columns in chunk for tag in columns["upos"]) if encoding.needs_upos else None
+        rows = [list(zip(*(columns[task] for task in (*encoding.tasks, "deprel")), strict=True)) for columns in chunk]
         forest = rows_forest(rows, encoding, decoder=decoder, upos=upos)
-        for columns, tree in zip(window, forest.trees(), strict=True):
+        for columns, tree in zip(chunk, forest.trees(), strict=True):
             if originals is None:
                 yield Sentence.from_words(columns["form"], tree, upos=columns.get("upos"))
             else:
@@ -80,11 +79,11 @@ def column_names(encoding: Encoding) -> list[str]:
     return ["form", *(["upos"] if encoding.needs_upos else []), *encoding.tasks, "deprel"]
 
 
-def windows(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """The items in lists of `WINDOW`."""
+def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """The items in lists of `CHUNK_SENTENCES`."""
     iterator = iter(items)
-    while window := list(islice(iterator, WINDOW)):
-        yield window
+    while chunk := list(islice(iterator, CHUNK_SENTENCES)):
+        yield chunk
 
 
 def _encode(forest: Forest, encoding: Encoding, sentences: list[Sentence]) -> tuple[Column, ...]:
@@ -109,92 +108,3 @@ def _next_like(originals: Iterator[Sentence], forms: list[str], labels: str) -> 
         if found != wanted:
             raise original.error_at(word, f"expected the word {wanted!r}, as in {labels}, found {found!r}")
     return original
-
-
-def _to_tsv(columns: Columns) -> str:
-    return "".join("\t".join(fields) + "\n" for fields in zip(*columns.values(), strict=True)) + "\n"
-
-
-def _from_tsv(path: str | Path, names: list[str]) -> Iterator[Columns]:
-    name, block, number = display_name(path), list[list[str]](), 0
-    for number, line in read_lines(path):
-        if line:
-            fields = line.split("\t")
-            if len(fields) != len(names):
-                message = f"expected {len(names)} columns ({', '.join(names)}), found {len(fields)}"
-                raise FormatError(name, number, message)
-            block.append(fields)
-        elif block:
-            yield _turned(names, block, name, number - len(block))
-            block = []
-    if block:
-        yield _turned(names, block, name, number + 1 - len(block))
-
-
-def _turned(names: list[str], block: list[list[str]], path: str, line: int) -> Columns:
-    columns = {name: list(column) for name, column in zip(names, zip(*block, strict=True), strict=True)}
-    return _checked(columns, path, range(line, line + len(block)))
-
-
-def _to_json(columns: Columns) -> str:
-    return json.dumps(columns, ensure_ascii=False) + "\n"
-
-
-def _from_json(path: str | Path, names: list[str]) -> Iterator[Columns]:
-    for number, line in read_lines(path):
-        if line.strip():
-            yield _checked_record(line, names, display_name(path), number)
-
-
-def _checked_record(line: str, names: list[str], path: str, number: int) -> Columns:
-    try:
-        record: Any = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        problem = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise FormatError(path, number, f"expected a JSON object, found a line that is none: {problem}") from error
-    columns: Columns = {}
-    for name in names:
-        values = record.get(name) if isinstance(record, dict) else record
-        if not isinstance(values, list) or not values or not all(isinstance(value, str) for value in values):
-            raise FormatError(path, number, f"expected a list of strings as {name!r}, found {values!r:.60}")
-        columns[name] = values
-        if len(values) != len(columns[names[0]]):
-            wanted = len(columns[names[0]])
-            raise FormatError(path, number, f"expected {wanted} values as {name!r}, found {len(values)}")
-    return _checked(columns, path, [number] * len(columns[names[0]]))
-
-
-def _checked(columns: Columns, path: str, lines: Sequence[int]) -> Columns:
-    """Labels may be any text, but what is written as CoNLL-U must fit into a column there."""
-    for name in ("form", "upos", "deprel"):
-        values = columns.get(name, [])
-        if (at := find_misfit(values)) is not None:
-            message = f"expected text without tabs and line ends as {name!r}, found {values[at]!r}"
-            raise FormatError(path, lines[at], message)
-    return columns
-
-
-def _at_least_one(sentences: Iterator[Columns], path: str | Path) -> Iterator[Columns]:
-    first = next(sentences, None)
-    if first is None:
-        raise FormatError(display_name(path), 1, "expected at least one sentence, found an empty file")
-    yield first
-    yield from sentences
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How the columns of a sentence stand in a file."""
-
-    write: Callable[[Columns], str]
-    read: Callable[[str | Path, list[str]], Iterator[Columns]]
-
-
-LAYOUTS = {"tsv": Layout(_to_tsv, _from_tsv), "jsonl": Layout(_to_json, _from_json)}
-
-
-def get_layout(name: str) -> Layout:
-    """The layout of that name."""
-    if name not in LAYOUTS:
-        raise UnknownNameError("layout", name, LAYOUTS)
-    return LAYOUTS[name]

@@ -17,11 +17,13 @@ export function arcsOf(tree) {
   }));
 }
 
-/** The words whose arcs cross another one; the root's arc crosses none. */
+/** The words whose arcs cross another one; the root's arc comes from an artificial root before the first word. */
 export function crossingDependents(heads) {
-  const arcs = heads
-    .map((head, at) => ({ first: Math.min(head, at + 1), last: Math.max(head, at + 1), dependent: at + 1, head }))
-    .filter((arc) => arc.head > 0);
+  const arcs = heads.map((head, at) => ({
+    first: Math.min(head, at + 1),
+    last: Math.max(head, at + 1),
+    dependent: at + 1,
+  }));
   const found = new Set();
   for (const one of arcs) {
     for (const other of arcs) {

@@ -1,0 +1,36 @@
+"""Tables for the terminal that can be read at 80 columns: what does not fit is wrapped, and never cut."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def new_table(title: str, *columns: str) -> Table:
+    """An empty table: names to the left, numbers to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left", overflow="fold")
+    return table
+
+
+def show(*tables: Table) -> None:
+    """Print tables one under the other."""
+    from rich.console import Console
+
+    console = Console()
+    for number, table in enumerate(tables):
+        console.print(*([""] if number else []), table, sep="\n")
