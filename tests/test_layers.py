@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -34,13 +35,19 @@ FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 
 EDGES = {"cli", "serve", "__main__"}
 MAY_IMPORT_TORCH = {
+    "biplanar.pipeline.train",
     "biplanar.tagger.checkpoint",
     "biplanar.tagger.device",
+    "biplanar.tagger.encoders",
+    "biplanar.tagger.encoders.bilstm",
+    "biplanar.tagger.encoders.encoder",
+    "biplanar.tagger.encoders.lstm",
     "biplanar.tagger.export",
-    "biplanar.tagger.lstm",
+    "biplanar.tagger.export_bilstm",
+    "biplanar.tagger.layers",
     "biplanar.tagger.network",
+    "biplanar.tagger.tensors",
     "biplanar.tagger.training",
-    "biplanar.pipeline.train",
 }
 
 
@@ -107,6 +114,17 @@ def test_everything_at_the_front_door_has_a_home():
         assert name in dir(biplanar)
     with pytest.raises(AttributeError, match=r"^module 'biplanar' has no attribute 'nonsense'$"):
         _ = biplanar.nonsense
+
+
+def test_few_modules_stand_outside_of_the_rooms():
+    loose = {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "__main__"}
+    assert len(loose) <= 3, loose
+
+
+def test_only_encodings_know_what_a_bracket_encoding_is():
+    for module in modules():
+        if room_of(module) != "encodings":
+            assert not re.search(r"isinstance\(.*Brackets", path_of(module).read_text(encoding="utf-8")), module
 
 
 class TestFreshProcess:
