@@ -80,7 +80,7 @@ def everything(sentences: Iterable[Sentence]) -> list[tuple[str, list[str], str,
 
 
 def read_in_chunks(chunks: Iterable[bytes], name: str = "<text>") -> list[Sentence]:
-    with mock.patch.object(conllu, "read_chunks", return_value=iter(chunks)):
+    with mock.patch.object(conllu, "read_text", return_value=iter(chunks)):
         return list(read_conllu(name))
 
 
@@ -273,7 +273,7 @@ class TestReading:
             while True:
                 yield GOOD.encode() * 100
 
-        with mock.patch.object(conllu, "read_chunks", return_value=endless()):
+        with mock.patch.object(conllu, "read_text", return_value=endless()):
             assert len(list(islice(read_conllu("endless"), 1000))) == 1000
 
     def test_windows_line_ends(self):

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from biplanar.data import files as text
-from biplanar.data.files import decode_utf8, is_plain_file, read_chunks, read_lines, write_all, writing
-from biplanar.errors import FileError, UnfinishedError
+from biplanar.data.files import decode_utf8, is_plain_file, read_chunks, read_lines, read_text, write_all, writing
+from biplanar.errors import BiplanarError, FileError, UnfinishedError
 
 CONTENT = "Grüße an 猫 🐈\nzweite Zeile\r\n\n".encode()
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
@@ -169,6 +169,68 @@ class TestReadLines:
         give_stdin(monkeypatch, b"a\n" + "猫".encode()[:2])
         with pytest.raises(FileError, match=r"^<stdin>:2: expected UTF-8 text, found byte 0xe7$"):
             list(read_lines("-"))
+
+
+TEXT = CONTENT.decode()
+
+
+class TestTextEncodings:
+    @every_ending
+    @pytest.mark.parametrize("chunk", [1, 3, 1 << 20])
+    @pytest.mark.parametrize("encoding", ["utf-16", "UTF-16-LE", "utf-16-be", "utf-32", "utf-8", "utf8", "gb18030"])
+    def test_every_text_comes_as_utf8(self, tmp_path, monkeypatch, ending, chunk, encoding):
+        monkeypatch.setattr(text, "CHUNK", chunk)
+        path = tmp_path / f"words{ending}"
+        path.write_bytes(COMPRESS[ending](TEXT.encode(encoding)))
+        assert b"".join(read_text(path, encoding)) == CONTENT
+        assert list(read_lines(path, encoding)) == [(1, "Grüße an 猫 🐈"), (2, "zweite Zeile"), (3, "")]
+
+    def test_latin_1(self, monkeypatch):
+        give_stdin(monkeypatch, "Grüße\n".encode("latin-1"))
+        assert list(read_lines("-", "latin-1")) == [(1, "Grüße")]
+
+    @pytest.mark.parametrize("chunk", [1, 4, 1 << 20])
+    @pytest.mark.parametrize("data", ["a\nb\nc".encode("utf-16-le"), b"a\n\0", b"\xff\xfe" + "a".encode("utf-16-le")])
+    def test_nul_characters_are_no_text(self, monkeypatch, chunk, data):
+        monkeypatch.setattr(text, "CHUNK", chunk)
+        give_stdin(monkeypatch, data)
+        with pytest.raises(FileError) as caught:
+            list(read_text("-"))
+        line = 1 + data[: data.index(b"\0")].count(b"\n")
+        hint = "is it in another encoding, such as utf-16 (--text-encoding)?"
+        assert str(caught.value) == f"<stdin>:{line}: expected UTF-8 text, found a NUL character; {hint}"
+
+    def test_nul_characters_in_another_encoding(self, monkeypatch):
+        give_stdin(monkeypatch, "a\n\0".encode("utf-16"))
+        with pytest.raises(FileError, match=r"^<stdin>:2: expected UTF-16 text, found a NUL character; "):
+            list(read_lines("-", "utf-16"))
+
+    @pytest.mark.parametrize("chunk", [1, 1 << 20])
+    @pytest.mark.parametrize(
+        ("encoding", "data", "message"),
+        [
+            ("ascii", b"a\nb\nc\xe4\n", "<stdin>:3: expected ASCII text, found byte 0xe4"),
+            ("utf-16", "a\nb".encode("utf-16") + b"\xd8", "<stdin>:2: expected UTF-16 text, found byte 0xd8"),
+            ("utf-16-le", b"a\0\n\0\0\xd8\n\0", "<stdin>:2: expected UTF-16-LE text, found byte 0x00"),
+        ],
+    )
+    def test_broken_text_names_the_line(self, monkeypatch, chunk, encoding, data, message):
+        monkeypatch.setattr(text, "CHUNK", chunk)
+        give_stdin(monkeypatch, data)
+        with pytest.raises(FileError) as caught:
+            list(read_text("-", encoding))
+        assert str(caught.value) == message
+
+    @pytest.mark.parametrize("name", ["utf-61", "hex", "rot13", "undefined", "", "utf-8\0"])
+    def test_what_is_no_encoding_of_text(self, name):
+        with pytest.raises(BiplanarError) as caught:
+            list(read_lines("-", name))
+        wanted = "expected one that Python knows, such as utf-8, utf-16 or latin-1"
+        assert str(caught.value) == f"unknown text encoding {name!r}: {wanted}"
+
+
+def test_lines_are_counted():
+    assert [text.count_lines(data) for data in (b"", b"a", b"\n", b"a\n\nb\r\n")] == [0, 0, 1, 3]
 
 
 def test_decode_utf8_counts_lines_from_the_first():

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 
 from biplanar.data import notebook
-from biplanar.data.files import decode_utf8, display_name, read_chunks
+from biplanar.data.files import UTF_8, count_lines, decode_utf8, display_name, read_text
 from biplanar.data.tree import Tree, find_fault
 from biplanar.errors import FormatError, LabelError, TreeError
 
@@ -236,7 +236,7 @@ class Block:
     @cached_property
     def next_line(self) -> int:
         """The number of the line that follows."""
-        return self.line + int(np.count_nonzero(np.frombuffer(self.data, dtype=np.uint8) == ord("\n")))
+        return self.line + count_lines(self.data)
 
     def sentences(self) -> Iterator[Sentence]:
         """The sentences, or an error that says what is wrong with them and in which line."""
@@ -303,14 +303,14 @@ def _check_column(name: str, values: Sequence[str]) -> None:
         raise LabelError(f"word {at + 1}: {message}")
 
 
-def read_conllu(path: str | Path) -> Iterator[Sentence]:
+def read_conllu(path: str | Path, text_encoding: str = UTF_8) -> Iterator[Sentence]:
     """The sentences of a file, one after the other; compressed files and `-` (standard input) are read as they are."""
-    return _sentences(read_blocks(path))
+    return _sentences(read_blocks(path, text_encoding))
 
 
-def read_blocks(path: str | Path) -> Iterator[Block]:
+def read_blocks(path: str | Path, text_encoding: str = UTF_8) -> Iterator[Block]:
     """The same as bytes, some sentences at a time."""
-    return whole_blocks(read_chunks(path), display_name(path))
+    return whole_blocks(read_text(path, text_encoding), display_name(path))
 
 
 def parse_conllu(text: str, name: str = "<text>") -> list[Sentence]:
