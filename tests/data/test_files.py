@@ -8,8 +8,10 @@ import lzma
 import os
 import re
 import stat
+import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -333,6 +335,73 @@ class TestWriting:
         assert names_in(folder) == ([] if old is None else ["out"])
         assert old is None or path.read_text() == old
         return str(caught.value)
+
+    @pytest.fixture
+    def writer(self, tmp_path) -> Iterator[subprocess.Popen[bytes]]:
+        """Another process that is writing a file and never comes to its end."""
+        code = (
+            "import sys, time\n"
+            "from biplanar.data.files import writing\n"
+            "with writing(sys.argv[1]) as stream:\n"
+            "    stream.write('x' * 1_000_000)\n"
+            "    print(flush=True)\n"
+            "    time.sleep(600)\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", code, tmp_path / "out"], stdout=subprocess.PIPE) as process:
+            assert process.stdout.readline() == b"\n"
+            yield process
+            process.kill()
+
+    def test_what_a_killed_process_left_is_removed_by_the_next(self, tmp_path, writer):
+        writer.kill()
+        writer.wait()
+        (left,) = tmp_path.iterdir()
+        assert left.name.startswith(".biplanar-")
+        with writing(tmp_path / "out") as stream:
+            stream.write("new")
+            assert not left.exists()
+        assert names_in(tmp_path) == ["out"]
+
+    def test_what_a_live_process_is_writing_is_left_alone(self, tmp_path, writer):
+        (other,) = tmp_path.iterdir()
+        with writing(tmp_path / "out") as stream:
+            stream.write("new")
+        assert writer.poll() is None
+        assert names_in(tmp_path) == [other.name, "out"]
+        assert other.stat().st_size
+
+    def test_files_within_each_other(self, tmp_path):
+        with writing(tmp_path / "one") as one, writing(tmp_path / "other") as other:
+            one.write("1")
+            other.write("2")
+        assert [(tmp_path / name).read_text() for name in ("one", "other")] == ["1", "2"]
+        assert names_in(tmp_path) == ["one", "other"]
+
+    def test_a_new_file_that_was_taken_for_an_abandoned_one(self, tmp_path, monkeypatch):
+        lock, taken = text._lock, []
+
+        def late(handle: int, *, wait: bool) -> bool:
+            if not taken:
+                taken.extend(tmp_path.iterdir())
+                taken[0].unlink()
+            return lock(handle, wait=wait)
+
+        monkeypatch.setattr(text, "_lock", late)
+        with writing(tmp_path / "out") as stream:
+            stream.write("new")
+        assert taken
+        assert (tmp_path / "out").read_text() == "new"
+        assert names_in(tmp_path) == ["out"]
+
+    def test_a_file_system_without_locks(self, tmp_path, monkeypatch):
+        def refuse(*_: object) -> None:
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+        monkeypatch.setattr(text.fcntl, "flock", refuse)
+        (tmp_path / ".biplanar-old").touch()
+        with writing(tmp_path / "out") as stream:
+            stream.write("new")
+        assert names_in(tmp_path) == [".biplanar-old", "out"]
 
     @pytest.mark.parametrize(
         ("path", "problem"),

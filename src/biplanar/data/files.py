@@ -12,12 +12,15 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TextIO
 
 from biplanar.errors import BiplanarError, FileError, UnfinishedError
+
+if sys.platform != "win32":
+    import fcntl
 
 CHUNK = 1 << 16  # bytes that are read at once: they fit in the CPU cache, so that looking through them is fast
 
@@ -32,8 +35,9 @@ OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".
 # What the three decompressors raise on data that is cut off or is not theirs.
 CORRUPT = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile)
 
-# Files that are being written, before they get their names.
+# Files that are being written, before they get their names, and how these are called.
 _unfinished: set[str] = set()
+_UNFINISHED_PREFIX = ".biplanar-"
 
 
 def display_name(path: str | Path) -> str:
@@ -175,23 +179,69 @@ def writing(path: str | Path) -> Iterator[TextIO]:
 def _replacing(path: Path) -> Iterator[TextIO]:
     """Write beside the file, then put the new one in its place in one step; a link to the file stays a link."""
     target = Path(os.path.realpath(path))
-    handle, beside = tempfile.mkstemp(prefix=".biplanar-", dir=target.parent)
+    _remove_abandoned(target.parent)
+    handle, beside = _new_file(target.parent)
     _unfinished.add(beside)
+    with _lock_kept(handle):
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+                yield stream
+            _rename(beside, target)
+        except UnfinishedError as error:
+            if not Path(beside).stat().st_size:
+                raise
+            part = target.with_name(f"{target.name}.part")
+            _rename(beside, part)
+            raise UnfinishedError(f"{error}; what was done before is in {part}") from error
+        finally:
+            Path(beside).unlink(missing_ok=True)
+            _unfinished.discard(beside)
+
+
+def _new_file(folder: Path) -> tuple[int, str]:
+    """An empty file, open and locked."""
+    while True:
+        handle, path = tempfile.mkstemp(prefix=_UNFINISHED_PREFIX, dir=folder)
+        _lock(handle, wait=True)
+        if Path(path).exists():  # else another process took it for an abandoned one before it was locked
+            return handle, path
+        os.close(handle)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what processes were writing that were killed: nobody holds a lock on it any more."""
+    for path in folder.glob(f"{_UNFINISHED_PREFIX}*"):
+        with suppress(OSError), path.open("rb") as stream:
+            if _lock(stream.fileno(), wait=False):
+                path.unlink(missing_ok=True)
+
+
+def _lock(handle: int, *, wait: bool) -> bool:
+    """Lock a file until it is closed or its process ends; False if another one has it, or if there are no locks."""
+    if sys.platform == "win32":
+        return False
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        return True
+    return False
+
+
+@contextmanager
+def _lock_kept(handle: int) -> Iterator[None]:
+    """Keep a file locked beyond its closing, until it has its name."""
+    if sys.platform == "win32":  # which has no such locks, and renames no open files
+        yield
+        return
+    again = os.dup(handle)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            yield stream
-        os.chmod(beside, _permissions(target))
-        os.replace(beside, target)
-    except UnfinishedError as error:
-        if not Path(beside).stat().st_size:
-            raise
-        part = target.with_name(f"{target.name}.part")
-        os.chmod(beside, _permissions(part))
-        os.replace(beside, part)
-        raise UnfinishedError(f"{error}; what was done before is in {part}") from error
+        yield
     finally:
-        Path(beside).unlink(missing_ok=True)
-        _unfinished.discard(beside)
+        os.close(again)
+
+
+def _rename(path: str, target: Path) -> None:
+    os.chmod(path, _permissions(target))
+    os.replace(path, target)
 
 
 def remove_unfinished() -> None:
