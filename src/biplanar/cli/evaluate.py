@@ -56,12 +56,16 @@ def _parsed(
 ) -> tuple[list[Sentence], tuple[int, ...] | None]:
     """What a model makes of the gold file, and which columns are its own: given words, the others are copied."""
     from biplanar.data.conllu import DEPREL, HEAD
+    from biplanar.data.raw_text import raw_text
+    from biplanar.encodings.columns import COLUMNS
     from biplanar.pipeline.loading import load
-    from biplanar.pipeline.parser import raw_text
 
     parser = load(model)
-    sentences = parser.segmenter.segment(raw_text(gold)) if raw else gold
-    return list(parser.pipe(sentences, decoder=decoder)), None if raw else (HEAD, DEPREL)
+    if raw:
+        return list(parser.pipe(parser.segmenter.segment(raw_text(gold)), decoder=decoder)), None
+    own = [COLUMNS[name].number for name in parser.inventory.output_columns]
+    words = (sentence.with_columns({number: ["_"] * len(sentence) for number in own}) for sentence in gold)
+    return list(parser.pipe(words, decoder=decoder)), (HEAD, DEPREL, *own)
 
 
 def _print(result: Evaluation, other: Bootstrap | None) -> None:
