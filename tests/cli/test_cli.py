@@ -267,6 +267,41 @@ class TestEncodeAndDecode:
         check_refused(run(command, words, "-o", target), f"{target}: No such file or directory")
 
 
+class TestTextEncoding:
+    @pytest.fixture
+    def wide(self, words, tmp_path) -> Path:
+        """A file of UTF-16 without a byte order mark."""
+        path = tmp_path / "wide.conllu"
+        path.write_bytes(words.read_bytes().decode().encode("utf-16-le"))
+        return path
+
+    @pytest.mark.parametrize("command", [["encode"], ["decode"], ["draw"], ["stats"], ["evaluate", "-m", "none"]])
+    def test_what_is_not_utf8_is_refused(self, run, wide, command):
+        message = "expected UTF-8 text, found a NUL character; is it in another encoding, such as utf-16"
+        check_refused(run(command[0], wide, *command[1:]), f"{wide}:1: {message} (--text-encoding)?")
+
+    @pytest.mark.parametrize("option", ["--encoding", "--text-encoding"])
+    @pytest.mark.parametrize("command", [["draw"], ["stats", "--json"], ["evaluate", "--json"]])
+    def test_it_can_be_named(self, run, words, wide, command, option):
+        def files(path: Path) -> list[Path]:
+            return [path, path] if command[0] == "evaluate" else [path]
+
+        found = run(command[0], *files(wide), *command[1:], option, "utf-16-le")
+        wanted = run(command[0], *files(words), *command[1:])
+        assert (found.code, found.out.replace("wide", "words")) == (0, wanted.out)
+
+    def test_labels(self, run, words, wide):
+        """Here `--encoding` is that of the trees."""
+        assert run("encode", wide, "--text-encoding", "utf-16-le") == run("encode", words)
+        labels = run("encode", words, "-e", "relative").out
+        found = run("decode", "-e", "relative", "--text-encoding", "utf-8-sig", stdin="\ufeff" + labels)
+        assert found == run("decode", "-e", "relative", stdin=labels)
+
+    def test_an_unknown_one(self, run, words):
+        wanted = "unknown text encoding 'utf-61': expected one that Python knows, such as utf-8, utf-16 or latin-1"
+        check_refused(run("draw", words, "--encoding", "utf-61"), wanted)
+
+
 class TestStats:
     def test_tables(self, run, treebank):
         result = run("stats", treebank)

@@ -20,8 +20,11 @@ from biplanar.data import files as text
 from biplanar.data.conllu import (
     COLUMNS,
     FEATS,
+    LEMMA,
     MISC,
+    UPOS,
     Sentence,
+    Token,
     Word,
     find_misfit,
     parse_conllu,
@@ -80,7 +83,7 @@ def everything(sentences: Iterable[Sentence]) -> list[tuple[str, list[str], str,
 
 
 def read_in_chunks(chunks: Iterable[bytes], name: str = "<text>") -> list[Sentence]:
-    with mock.patch.object(conllu, "read_chunks", return_value=iter(chunks)):
+    with mock.patch.object(conllu, "read_text", return_value=iter(chunks)):
         return list(read_conllu(name))
 
 
@@ -273,7 +276,7 @@ class TestReading:
             while True:
                 yield GOOD.encode() * 100
 
-        with mock.patch.object(conllu, "read_chunks", return_value=endless()):
+        with mock.patch.object(conllu, "read_text", return_value=endless()):
             assert len(list(islice(read_conllu("endless"), 1000))) == 1000
 
     def test_windows_line_ends(self):
@@ -411,6 +414,62 @@ class TestWithTree:
             parse_conllu(GOOD)[0].with_tree(Tree((2, 0, 2), ("a", "root", deprel)))
         wanted = f"word 3: expected text without tabs and line ends as DEPREL, found {deprel!r}"
         assert str(caught.value) == wanted
+
+
+class TestWithColumns:
+    def test_all_else_stays_as_it_is(self):
+        text = FULL.replace("\n", "\r\n")
+        (sentence,) = parse_conllu(text)
+        lemmas, misc = [f"l{word}" for word in range(len(sentence))], ["_"] * len(sentence)
+        changed = sentence.with_columns({LEMMA: lemmas, MISC: misc})
+        assert (changed.column(LEMMA), changed.column(MISC)) == (lemmas, misc)
+        others = [number for number in range(10) if number not in (LEMMA, MISC)]
+        assert [changed.column(number) for number in others] == [sentence.column(number) for number in others]
+        assert changed.comments == sentence.comments
+        assert [line for line in changed.raw.split("\n") if line.partition("\t")[0].count("-")] == [
+            line for line in text.split("\n") if line.partition("\t")[0].count("-")
+        ]
+        assert changed.with_columns({LEMMA: sentence.column(LEMMA), MISC: sentence.column(MISC)}).raw == text
+
+    @pytest.mark.parametrize("value", ["", "a\tb", "a\nb", "\ud800"])
+    def test_values_that_no_column_can_hold(self, value):
+        sentence = Sentence.from_words(["a", "b"])
+        with pytest.raises(LabelError, match="word 2: expected text without tabs and line ends as UPOS"):
+            sentence.with_columns({UPOS: ["X", value]})
+
+    def test_too_few_values(self):
+        with pytest.raises(LabelError, match=r"^UPOS: expected 2 values, found 1$"):
+            Sentence.from_words(["a", "b"]).with_columns({UPOS: ["X"]})
+
+
+class TestTokens:
+    LINES = (
+        "1-2\tim\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No|X=Y",
+        "1\tin\t_\t_\t_\t_\t_\t_\t_\t_",
+        "2\tdem\t_\t_\t_\t_\t_\t_\t_\t_",
+        "3\tHaus\t_\t_\t_\t_\t_\t_\t_\tX=Y",
+        "3.1\tist\t_\t_\t_\t_\t_\t_\t_\t_",
+        "4-4\tda\t_\t_\t_\t_\t_\t_\t_\t_",
+        "4\tda\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+    )
+
+    @pytest.mark.parametrize("end", ["\n", "\r\n"])
+    @pytest.mark.parametrize("start", ["", "\ufeff", "# 1-4\tx{end}"])
+    def test_words_and_multiword_tokens(self, start, end):
+        (sentence,) = parse_conllu(start.format(end=end) + end.join([*self.LINES, "", ""]))
+        assert list(sentence.tokens()) == [
+            Token(1, 2, "im", "SpaceAfter=No|X=Y", True),
+            Token(3, 3, "Haus", "X=Y", False),
+            Token(4, 4, "da", "_", True),
+        ]
+        assert [token.space_after for token in sentence.tokens()] == [False, True, True]
+
+    @pytest.mark.parametrize("bounds", ["0-2", "2-1", "2-4", f"1-{'9' * 5000}"])
+    def test_ranges_out_of_the_sentence(self, bounds):
+        lines = [self.LINES[0].replace("1-2", bounds), *self.LINES[1:4], "", ""]
+        (sentence,) = parse_conllu("# a\n" + "\n".join(lines))
+        with pytest.raises(FormatError, match=r"^<text>:2: expected a multiword token within words 1 to 3, found "):
+            list(sentence.tokens())
 
 
 class TestFromWords:

@@ -8,15 +8,17 @@ import lzma
 import os
 import re
 import stat
+import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from biplanar.data import files as text
-from biplanar.data.files import decode_utf8, is_plain_file, read_chunks, read_lines, write_all, writing
-from biplanar.errors import FileError, UnfinishedError
+from biplanar.data.files import decode_utf8, is_plain_file, read_chunks, read_lines, read_text, write_all, writing
+from biplanar.errors import BiplanarError, FileError, UnfinishedError
 
 CONTENT = "Grüße an 猫 🐈\nzweite Zeile\r\n\n".encode()
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
@@ -171,6 +173,68 @@ class TestReadLines:
             list(read_lines("-"))
 
 
+TEXT = CONTENT.decode()
+
+
+class TestTextEncodings:
+    @every_ending
+    @pytest.mark.parametrize("chunk", [1, 3, 1 << 20])
+    @pytest.mark.parametrize("encoding", ["utf-16", "UTF-16-LE", "utf-16-be", "utf-32", "utf-8", "utf8", "gb18030"])
+    def test_every_text_comes_as_utf8(self, tmp_path, monkeypatch, ending, chunk, encoding):
+        monkeypatch.setattr(text, "CHUNK", chunk)
+        path = tmp_path / f"words{ending}"
+        path.write_bytes(COMPRESS[ending](TEXT.encode(encoding)))
+        assert b"".join(read_text(path, encoding)) == CONTENT
+        assert list(read_lines(path, encoding)) == [(1, "Grüße an 猫 🐈"), (2, "zweite Zeile"), (3, "")]
+
+    def test_latin_1(self, monkeypatch):
+        give_stdin(monkeypatch, "Grüße\n".encode("latin-1"))
+        assert list(read_lines("-", "latin-1")) == [(1, "Grüße")]
+
+    @pytest.mark.parametrize("chunk", [1, 4, 1 << 20])
+    @pytest.mark.parametrize("data", ["a\nb\nc".encode("utf-16-le"), b"a\n\0", b"\xff\xfe" + "a".encode("utf-16-le")])
+    def test_nul_characters_are_no_text(self, monkeypatch, chunk, data):
+        monkeypatch.setattr(text, "CHUNK", chunk)
+        give_stdin(monkeypatch, data)
+        with pytest.raises(FileError) as caught:
+            list(read_text("-"))
+        line = 1 + data[: data.index(b"\0")].count(b"\n")
+        hint = "is it in another encoding, such as utf-16 (--text-encoding)?"
+        assert str(caught.value) == f"<stdin>:{line}: expected UTF-8 text, found a NUL character; {hint}"
+
+    def test_nul_characters_in_another_encoding(self, monkeypatch):
+        give_stdin(monkeypatch, "a\n\0".encode("utf-16"))
+        with pytest.raises(FileError, match=r"^<stdin>:2: expected UTF-16 text, found a NUL character; "):
+            list(read_lines("-", "utf-16"))
+
+    @pytest.mark.parametrize("chunk", [1, 1 << 20])
+    @pytest.mark.parametrize(
+        ("encoding", "data", "message"),
+        [
+            ("ascii", b"a\nb\nc\xe4\n", "<stdin>:3: expected ASCII text, found byte 0xe4"),
+            ("utf-16", "a\nb".encode("utf-16") + b"\xd8", "<stdin>:2: expected UTF-16 text, found byte 0xd8"),
+            ("utf-16-le", b"a\0\n\0\0\xd8\n\0", "<stdin>:2: expected UTF-16-LE text, found byte 0x00"),
+        ],
+    )
+    def test_broken_text_names_the_line(self, monkeypatch, chunk, encoding, data, message):
+        monkeypatch.setattr(text, "CHUNK", chunk)
+        give_stdin(monkeypatch, data)
+        with pytest.raises(FileError) as caught:
+            list(read_text("-", encoding))
+        assert str(caught.value) == message
+
+    @pytest.mark.parametrize("name", ["utf-61", "hex", "rot13", "undefined", "", "utf-8\0"])
+    def test_what_is_no_encoding_of_text(self, name):
+        with pytest.raises(BiplanarError) as caught:
+            list(read_lines("-", name))
+        wanted = "expected one that Python knows, such as utf-8, utf-16 or latin-1"
+        assert str(caught.value) == f"unknown text encoding {name!r}: {wanted}"
+
+
+def test_lines_are_counted():
+    assert [text.count_lines(data) for data in (b"", b"a", b"\n", b"a\n\nb\r\n")] == [0, 0, 1, 3]
+
+
 def test_decode_utf8_counts_lines_from_the_first():
     assert decode_utf8("ä\nö".encode(), "words", 5) == "ä\nö"
     with pytest.raises(FileError, match=r"^words:7: expected UTF-8 text, found byte 0xa4$"):
@@ -271,6 +335,73 @@ class TestWriting:
         assert names_in(folder) == ([] if old is None else ["out"])
         assert old is None or path.read_text() == old
         return str(caught.value)
+
+    @pytest.fixture
+    def writer(self, tmp_path) -> Iterator[subprocess.Popen[bytes]]:
+        """Another process that is writing a file and never comes to its end."""
+        code = (
+            "import sys, time\n"
+            "from biplanar.data.files import writing\n"
+            "with writing(sys.argv[1]) as stream:\n"
+            "    stream.write('x' * 1_000_000)\n"
+            "    print(flush=True)\n"
+            "    time.sleep(600)\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", code, tmp_path / "out"], stdout=subprocess.PIPE) as process:
+            assert process.stdout.readline() == b"\n"
+            yield process
+            process.kill()
+
+    def test_what_a_killed_process_left_is_removed_by_the_next(self, tmp_path, writer):
+        writer.kill()
+        writer.wait()
+        (left,) = tmp_path.iterdir()
+        assert left.name.startswith(".biplanar-")
+        with writing(tmp_path / "out") as stream:
+            stream.write("new")
+            assert not left.exists()
+        assert names_in(tmp_path) == ["out"]
+
+    def test_what_a_live_process_is_writing_is_left_alone(self, tmp_path, writer):
+        (other,) = tmp_path.iterdir()
+        with writing(tmp_path / "out") as stream:
+            stream.write("new")
+        assert writer.poll() is None
+        assert names_in(tmp_path) == [other.name, "out"]
+        assert other.stat().st_size
+
+    def test_files_within_each_other(self, tmp_path):
+        with writing(tmp_path / "one") as one, writing(tmp_path / "other") as other:
+            one.write("1")
+            other.write("2")
+        assert [(tmp_path / name).read_text() for name in ("one", "other")] == ["1", "2"]
+        assert names_in(tmp_path) == ["one", "other"]
+
+    def test_a_new_file_that_was_taken_for_an_abandoned_one(self, tmp_path, monkeypatch):
+        lock, taken = text._lock, []
+
+        def late(handle: int, *, wait: bool) -> bool:
+            if not taken:
+                taken.extend(tmp_path.iterdir())
+                taken[0].unlink()
+            return lock(handle, wait=wait)
+
+        monkeypatch.setattr(text, "_lock", late)
+        with writing(tmp_path / "out") as stream:
+            stream.write("new")
+        assert taken
+        assert (tmp_path / "out").read_text() == "new"
+        assert names_in(tmp_path) == ["out"]
+
+    def test_a_file_system_without_locks(self, tmp_path, monkeypatch):
+        def refuse(*_: object) -> None:
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+        monkeypatch.setattr(text.fcntl, "flock", refuse)
+        (tmp_path / ".biplanar-old").touch()
+        with writing(tmp_path / "out") as stream:
+            stream.write("new")
+        assert names_in(tmp_path) == [".biplanar-old", "out"]
 
     @pytest.mark.parametrize(
         ("path", "problem"),

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biplanar.cli.options import TEXT_ENCODING
+from biplanar.data.files import UTF_8
+
 if TYPE_CHECKING:
     from biplanar.draw import Entry
 
@@ -28,6 +31,7 @@ def draw(
     against: Annotated[str | None, typer.Option(help="A system's CoNLL-U to compare these gold trees with.")] = None,
     first: Annotated[int | None, typer.Option(help="Stop after so many sentences.", min=1)] = None,
     theme: Annotated[str, typer.Option(help="auto (the reader's), light or dark.")] = "auto",
+    text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
 ) -> None:
     """Draw trees: plane 1 above the words, plane 2 below. With --against: gold above, system below."""
     from itertools import islice
@@ -49,7 +53,7 @@ def draw(
     get_palette(theme)
     if labels is not None:
         get_encoding(labels)
-    entries = islice(_chosen(_entries(file, against), only), first)
+    entries = islice(_chosen(_entries(file, against, text_encoding), only), first)
     _write(entries, output, ending, labels, theme, Path(file).name if file != "-" else "Trees")
 
 
@@ -58,13 +62,13 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def _entries(file: str, against: str | None) -> Iterator[Entry]:
+def _entries(file: str, against: str | None, text_encoding: str) -> Iterator[Entry]:
     from biplanar.data.conllu import read_conllu
     from biplanar.draw import Entry, paired
 
     if against is None:
-        return (Entry(number, sentence) for number, sentence in enumerate(read_conllu(file), 1))
-    pairs = paired(read_conllu(file), read_conllu(against))
+        return (Entry(number, sentence) for number, sentence in enumerate(read_conllu(file, text_encoding), 1))
+    pairs = paired(read_conllu(file, text_encoding), read_conllu(against, text_encoding))
     return (Entry(number, gold, system) for number, (gold, system) in enumerate(pairs, 1))
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biplanar.cli.options import TEXT_ENCODING
 from biplanar.cli.tables import new_table, show
+from biplanar.data.files import UTF_8
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,6 +28,7 @@ def evaluate(
     against: Annotated[str | None, typer.Option(help="Another system's CoNLL-U, for a paired bootstrap.")] = None,
     by: Annotated[str, typer.Option(help="Breakdowns: deprel,length,distance,projectivity.")] = "",
     decoder: Annotated[str, typer.Option(help="With -m: search, minimum-risk, greedy or paper.")] = "search",
+    text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Compare trees with gold ones: CoNLL 2018 scores, exact relations, whole sentences, crossing arcs."""
@@ -35,10 +38,12 @@ def evaluate(
 
     if (system is None) == (model is None):
         raise BiplanarError("expected a second CoNLL-U file or -m MODEL, and not both")
-    right = list(read_conllu(gold))
-    judged, predicted = (list(read_conllu(system)), None) if system else _parsed(right, model, raw, decoder)
+    right = list(read_conllu(gold, text_encoding))
+    judged, predicted = (
+        (list(read_conllu(system, text_encoding)), None) if system else _parsed(right, model, raw, decoder)
+    )
     result = evaluate(right, judged, by=[name for name in by.split(",") if name], predicted=predicted)
-    other = paired_bootstrap(right, judged, list(read_conllu(against))) if against else None
+    other = paired_bootstrap(right, judged, list(read_conllu(against, text_encoding))) if against else None
     if as_json:
         numbers = result.to_dict() | ({"bootstrap": other.to_dict()} if other else {})
         typer.echo(json.dumps(numbers, indent=2))
@@ -51,12 +56,16 @@ def _parsed(
 ) -> tuple[list[Sentence], tuple[int, ...] | None]:
     """What a model makes of the gold file, and which columns are its own: given words, the others are copied."""
     from biplanar.data.conllu import DEPREL, HEAD
+    from biplanar.data.raw_text import raw_text
+    from biplanar.encodings.columns import COLUMNS
     from biplanar.pipeline.loading import load
-    from biplanar.pipeline.parser import raw_text
 
     parser = load(model)
-    sentences = parser.segmenter.segment(raw_text(gold)) if raw else gold
-    return list(parser.pipe(sentences, decoder=decoder)), None if raw else (HEAD, DEPREL)
+    if raw:
+        return list(parser.pipe(parser.segmenter.segment(raw_text(gold)), decoder=decoder)), None
+    own = [COLUMNS[name].number for name in parser.inventory.output_columns]
+    words = (sentence.with_columns({number: ["_"] * len(sentence) for number in own}) for sentence in gold)
+    return list(parser.pipe(words, decoder=decoder)), (HEAD, DEPREL, *own)
 
 
 def _print(result: Evaluation, other: Bootstrap | None) -> None:

@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from biplanar.cli.options import LONG_TEXT_ENCODING
+from biplanar.data.files import UTF_8
+
 ENCODING = typer.Option("--encoding", "-e", help="1p-brackets, 2p-greedy, 2p-prop, 2p-full, rel-pos, ...")
 LAYOUT = typer.Option("--layout", "-l", help="tsv (a line a word) or jsonl (a line a sentence).")
 OUTPUT = typer.Option("--output", "-o", help="Where to write; - is standard output.")
@@ -16,6 +19,7 @@ def encode(
     encoding: Annotated[str, ENCODING] = "2p-full",
     layout: Annotated[str, LAYOUT] = "tsv",
     output: Annotated[str, OUTPUT] = "-",
+    text_encoding: Annotated[str, LONG_TEXT_ENCODING] = UTF_8,
 ) -> None:
     """Turn trees into labels for any tagger: form, labels and relation, tab-separated or as JSON lines."""
     from biplanar.data.files import writing
@@ -24,7 +28,7 @@ def encode(
 
     chosen = get_encoding(encoding)
     with writing(output) as stream:
-        report = encode_file(file, chosen, layout, stream)
+        report = encode_file(file, chosen, layout, stream, text_encoding=text_encoding)
     if report.not_covered:
         missed = f"{report.not_covered} of {report.sentences} sentences have arcs that {encoding} cannot express"
         typer.echo(f"biplanar: {missed}; they will not come back whole", err=True)
@@ -37,6 +41,7 @@ def decode(
     output: Annotated[str, OUTPUT] = "-",
     decoder: Annotated[str, typer.Option(help="greedy, or paper (as the paper's authors repair trees).")] = "greedy",
     into: Annotated[str | None, typer.Option(help="CoNLL-U whose heads and relations are to be replaced.")] = None,
+    text_encoding: Annotated[str, LONG_TEXT_ENCODING] = UTF_8,
 ) -> None:
     """Turn labels back into trees, as CoNLL-U. Any labels give a valid tree."""
     from biplanar.data.conllu import write_conllu
@@ -44,6 +49,6 @@ def decode(
     from biplanar.encodings import get_encoding
     from biplanar.pipeline.label_files import decode_file
 
-    sentences = decode_file(file, get_encoding(encoding), layout, decoder, into)
+    sentences = decode_file(file, get_encoding(encoding), layout, decoder, into, text_encoding=text_encoding)
     with writing(output) as stream:
         write_conllu(sentences, stream)

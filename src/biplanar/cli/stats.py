@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from biplanar.cli.options import TEXT_ENCODING
 from biplanar.cli.tables import new_table, show
+from biplanar.data.files import UTF_8
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,12 +19,13 @@ def stats(
     treebank: Annotated[
         list[str], typer.Argument(help="A folder with *-train, *-dev and *-test CoNLL-U files, or CoNLL-U files.")
     ],
+    text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show non-projectivity, coverage and label sets of a treebank: the paper's tables for your own data."""
     from biplanar.evaluation.statistics import read_treebank, treebank_statistics
 
-    numbers = treebank_statistics(read_treebank(*treebank))
+    numbers = treebank_statistics(read_treebank(*treebank, text_encoding=text_encoding))
     if as_json:
         typer.echo(json.dumps(numbers, indent=2))
         return

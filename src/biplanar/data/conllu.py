@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 
 from biplanar.data import notebook
-from biplanar.data.files import decode_utf8, display_name, read_chunks
+from biplanar.data.files import UTF_8, count_lines, decode_utf8, display_name, read_text
 from biplanar.data.tree import Tree, find_fault
 from biplanar.errors import FormatError, LabelError, TreeError
 
@@ -25,6 +25,7 @@ _BLANK_LINES = re.compile(r"\n(?:[\ufeff \t\r]*(?:\n|\Z))+")
 _LINE_OF_SPACES = re.compile(rb"\n(?:\xef\xbb\xbf|[ \t\r])+\n")
 _MORE_BLANK_LINES = re.compile(rb"(?:(?:\xef\xbb\xbf|[ \t\r])*\n)*")
 _NOT_IN_COLUMNS = re.compile("[\t\n\ud800-\udfff]")
+_MULTIWORD = re.compile(r"^\ufeff?(\d+)-(\d+)\t([^\t\n]+)\t(?:[^\t\n]+\t){7}([^\t\n]+?)\r?$", re.MULTILINE | re.ASCII)
 _LONGEST_NUMBER = 4000  # digits; Python refuses to read longer ones
 _row_starts = [f"{number}\t" for number in range(1, 513)]
 
@@ -42,6 +43,21 @@ class Word(NamedTuple):
     deprel: str
     deps: str
     misc: str
+
+
+class Token(NamedTuple):
+    """What stands in the text: a word, or a multiword token with the words from `first` to `last`."""
+
+    first: int
+    last: int
+    form: str
+    misc: str
+    is_multiword: bool
+
+    @property
+    def space_after(self) -> bool:
+        """Whether a space follows in the text."""
+        return "SpaceAfter=No" not in self.misc.split("|")
 
 
 @dataclass(frozen=True)
@@ -103,6 +119,25 @@ class Sentence:
         parent = None if head == "_" else self._head(int(number), head)
         return Word(int(number), form, lemma, upos, xpos, feats, parent, deprel, deps, misc)
 
+    def tokens(self) -> Iterator[Token]:
+        """The tokens of the text: multiword tokens, which must not overlap, and the words outside of them."""
+        done = 0
+        for match in _MULTIWORD.finditer(self.raw):
+            first, last = (int(bound[:18]) for bound in match.group(1, 2))  # longer ones lead out of any sentence
+            if not done < first <= last <= len(self):
+                line = self.line + self.raw.count("\n", 0, match.start())
+                message = f"expected a multiword token within words {done + 1} to {len(self)}, found {first}-{last}"
+                raise FormatError(self.path, line, message)
+            yield from self._single_tokens(done + 1, first - 1)
+            yield Token(first, last, match[3], match[4], True)
+            done = last
+        yield from self._single_tokens(done + 1, len(self))
+
+    def _single_tokens(self, first: int, last: int) -> Iterator[Token]:
+        some = slice(first - 1, last)
+        words = zip(self.forms[some], self.column(MISC)[some], strict=True)
+        return (Token(word, word, form, misc, False) for word, (form, misc) in enumerate(words, first))
+
     @property
     def comments(self) -> list[str]:
         """The comment lines, with their `#`."""
@@ -146,13 +181,14 @@ class Sentence:
         _check_column("DEPREL", tree.deprels)
         return self._with_rows([_with_arc(*row) for row in zip(self.rows, tree.heads, tree.deprels, strict=True)])
 
-    def with_column(self, number: int, values: Sequence[str]) -> Sentence:
-        """The same sentence with other values in one column (`UPOS`, `FEATS`, ...)."""
-        _check_column(COLUMNS[number], values)
-        rows = [row.split("\t") for row in self.rows]
-        for row, value in zip(rows, values, strict=True):
-            row[number] = value
-        return self._with_rows(["\t".join(row) for row in rows])
+    def with_columns(self, columns: Mapping[int, Sequence[str]]) -> Sentence:
+        """The same sentence with other values in some columns (`LEMMA`, `UPOS`, ...), one for each word."""
+        for number, values in columns.items():
+            if len(values) != len(self):
+                raise LabelError(f"{COLUMNS[number]}: expected {len(self)} values, found {len(values)}")
+            _check_column(COLUMNS[number], values)
+        every = (columns.get(number, self.column(number)) for number in range(len(COLUMNS)))
+        return self._with_rows(["\t".join(row) for row in zip(*every, strict=True)])
 
     def with_misc(self, key: str, values: Sequence[str | None]) -> Sentence:
         """The same sentence with `key=value` in each word's MISC, in the place of one with that key; None: without."""
@@ -236,7 +272,7 @@ class Block:
     @cached_property
     def next_line(self) -> int:
         """The number of the line that follows."""
-        return self.line + int(np.count_nonzero(np.frombuffer(self.data, dtype=np.uint8) == ord("\n")))
+        return self.line + count_lines(self.data)
 
     def sentences(self) -> Iterator[Sentence]:
         """The sentences, or an error that says what is wrong with them and in which line."""
@@ -303,14 +339,14 @@ def _check_column(name: str, values: Sequence[str]) -> None:
         raise LabelError(f"word {at + 1}: {message}")
 
 
-def read_conllu(path: str | Path) -> Iterator[Sentence]:
+def read_conllu(path: str | Path, text_encoding: str = UTF_8) -> Iterator[Sentence]:
     """The sentences of a file, one after the other; compressed files and `-` (standard input) are read as they are."""
-    return _sentences(read_blocks(path))
+    return _sentences(read_blocks(path, text_encoding))
 
 
-def read_blocks(path: str | Path) -> Iterator[Block]:
+def read_blocks(path: str | Path, text_encoding: str = UTF_8) -> Iterator[Block]:
     """The same as bytes, some sentences at a time."""
-    return whole_blocks(read_chunks(path), display_name(path))
+    return whole_blocks(read_text(path, text_encoding), display_name(path))
 
 
 def parse_conllu(text: str, name: str = "<text>") -> list[Sentence]:

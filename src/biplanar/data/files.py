@@ -1,8 +1,9 @@
-"""Bytes in and out: plain and compressed files, standard input and output, writing without half-written files."""
+"""Files in and out: plain and compressed, of any text encoding, standard input and output, nothing half-written."""
 
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import lzma
 import os
@@ -11,13 +12,19 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TextIO
 
-from biplanar.errors import FileError, UnfinishedError
+from biplanar.errors import BiplanarError, FileError, UnfinishedError
 
-CHUNK = 1 << 16  # what a processor keeps close at hand: larger ones are slower to look through
+if sys.platform != "win32":
+    import fcntl
+
+CHUNK = 1 << 16  # bytes that are read at once: they fit in the CPU cache, so that looking through them is fast
+
+UTF_8 = "utf-8"  # what files are in if nothing else is said
 
 # What can be parsed, and what becomes of it.
 INPUTS = ("text", "lines", "horizontal", "vertical", "conllu")
@@ -28,8 +35,9 @@ OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".
 # What the three decompressors raise on data that is cut off or is not theirs.
 CORRUPT = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile)
 
-# Files that are being written, before they get their names.
+# Files that are being written, before they get their names, and how these are called.
 _unfinished: set[str] = set()
+_UNFINISHED_PREFIX = ".biplanar-"
 
 
 def display_name(path: str | Path) -> str:
@@ -65,10 +73,65 @@ def _open(path: str | Path) -> Iterator[IO[bytes]]:
         yield stream
 
 
-def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
-    """Numbered lines of a UTF-8 file, without their line ends."""
+def read_text(path: str | Path, text_encoding: str = UTF_8) -> Iterator[bytes]:
+    """The text of a file as UTF-8, a chunk at a time; NUL characters, which no text has, are refused.
+
+    What is in UTF-8 already is not decoded here: that it is valid is left to those who take it apart.
+    """
+    name, line = display_name(path), 1
+    for chunk in read_chunks(path) if is_utf8(text_encoding) else _decoded(path, text_encoding):
+        if b"\0" in chunk:
+            line += chunk.count(b"\n", 0, chunk.index(b"\0"))
+            hint = "is it in another encoding, such as utf-16 (--text-encoding)?"
+            raise FileError(f"{name}:{line}: expected {text_encoding.upper()} text, found a NUL character; {hint}")
+        yield chunk
+        line += count_lines(chunk)
+
+
+def is_utf8(text_encoding: str) -> bool:
+    """Whether this is a name of UTF-8; an error if it is none that Python knows as an encoding of text."""
+    try:
+        "a".encode(text_encoding)
+        codecs.getincrementaldecoder(text_encoding)
+        return codecs.lookup(text_encoding).name == UTF_8
+    except (LookupError, ValueError) as error:
+        wanted = "expected one that Python knows, such as utf-8, utf-16 or latin-1"
+        raise BiplanarError(f"unknown text encoding {text_encoding!r}: {wanted}") from error
+
+
+def _decoded(path: str | Path, text_encoding: str) -> Iterator[bytes]:
+    """A file of any text encoding, in UTF-8."""
+    decoder, line = codecs.getincrementaldecoder(text_encoding)(), 1
+    for chunk, is_last in chain(((chunk, False) for chunk in read_chunks(path)), [(b"", True)]):
+        try:
+            text = decoder.decode(chunk, is_last).encode()
+        except UnicodeError as error:
+            found, more = _first_broken(error)
+            message = f"expected {text_encoding.upper()} text, found {found}"
+            raise FileError(f"{display_name(path)}:{line + more}: {message}") from error
+        yield text
+        line += count_lines(text)
+
+
+def _first_broken(error: UnicodeError) -> tuple[str, int]:
+    """What could not be decoded, and behind how many lines of the chunk it stands."""
+    if not isinstance(error, UnicodeDecodeError):
+        return str(error), 0
+    good = error.object[: error.start].decode(error.encoding, errors="ignore")
+    return f"byte 0x{error.object[error.start]:02x}", good.count("\n")
+
+
+def count_lines(data: bytes) -> int:
+    """How many lines end in some bytes; several times faster than `bytes.count`."""
+    import numpy as np  # here, as the command line reads this module's constants when it starts
+
+    return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")))
+
+
+def read_lines(path: str | Path, text_encoding: str = UTF_8) -> Iterator[tuple[int, str]]:
+    """Numbered lines of a file, without their line ends."""
     name, rest, number = display_name(path), b"", 0
-    for chunk in read_chunks(path):
+    for chunk in read_text(path, text_encoding):
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             number += 1
@@ -116,23 +179,69 @@ def writing(path: str | Path) -> Iterator[TextIO]:
 def _replacing(path: Path) -> Iterator[TextIO]:
     """Write beside the file, then put the new one in its place in one step; a link to the file stays a link."""
     target = Path(os.path.realpath(path))
-    handle, beside = tempfile.mkstemp(prefix=".biplanar-", dir=target.parent)
+    _remove_abandoned(target.parent)
+    handle, beside = _new_file(target.parent)
     _unfinished.add(beside)
+    with _lock_kept(handle):
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+                yield stream
+            _rename(beside, target)
+        except UnfinishedError as error:
+            if not Path(beside).stat().st_size:
+                raise
+            part = target.with_name(f"{target.name}.part")
+            _rename(beside, part)
+            raise UnfinishedError(f"{error}; what was done before is in {part}") from error
+        finally:
+            Path(beside).unlink(missing_ok=True)
+            _unfinished.discard(beside)
+
+
+def _new_file(folder: Path) -> tuple[int, str]:
+    """An empty file, open and locked."""
+    while True:
+        handle, path = tempfile.mkstemp(prefix=_UNFINISHED_PREFIX, dir=folder)
+        _lock(handle, wait=True)
+        if Path(path).exists():  # else another process took it for an abandoned one before it was locked
+            return handle, path
+        os.close(handle)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove what processes were writing that were killed: nobody holds a lock on it any more."""
+    for path in folder.glob(f"{_UNFINISHED_PREFIX}*"):
+        with suppress(OSError), path.open("rb") as stream:
+            if _lock(stream.fileno(), wait=False):
+                path.unlink(missing_ok=True)
+
+
+def _lock(handle: int, *, wait: bool) -> bool:
+    """Lock a file until it is closed or its process ends; False if another one has it, or if there are no locks."""
+    if sys.platform == "win32":
+        return False
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        return True
+    return False
+
+
+@contextmanager
+def _lock_kept(handle: int) -> Iterator[None]:
+    """Keep a file locked beyond its closing, until it has its name."""
+    if sys.platform == "win32":  # which has no such locks, and renames no open files
+        yield
+        return
+    again = os.dup(handle)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            yield stream
-        os.chmod(beside, _permissions(target))
-        os.replace(beside, target)
-    except UnfinishedError as error:
-        if not Path(beside).stat().st_size:
-            raise
-        part = target.with_name(f"{target.name}.part")
-        os.chmod(beside, _permissions(part))
-        os.replace(beside, part)
-        raise UnfinishedError(f"{error}; what was done before is in {part}") from error
+        yield
     finally:
-        Path(beside).unlink(missing_ok=True)
-        _unfinished.discard(beside)
+        os.close(again)
+
+
+def _rename(path: str, target: Path) -> None:
+    os.chmod(path, _permissions(target))
+    os.replace(path, target)
 
 
 def remove_unfinished() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from biplanar.data.conllu import find_misfit
-from biplanar.data.files import display_name, read_lines
+from biplanar.data.files import UTF_8, display_name, read_lines
 from biplanar.errors import FormatError, UnknownNameError
 
 # A sentence's columns by name: form, upos (only where the encoding needs it), the encoding's tasks, deprel.
@@ -24,9 +24,9 @@ def _to_tsv(columns: Columns) -> str:
     return "".join("\t".join(fields) + "\n" for fields in zip(*columns.values(), strict=True)) + "\n"
 
 
-def _from_tsv(path: str | Path, names: list[str]) -> Iterator[Columns]:
+def _from_tsv(path: str | Path, names: list[str], text_encoding: str) -> Iterator[Columns]:
     name, block, number = display_name(path), list[list[str]](), 0
-    for number, line in read_lines(path):
+    for number, line in read_lines(path, text_encoding):
         if line:
             fields = line.split("\t")
             if len(fields) != len(names):
@@ -49,8 +49,8 @@ def _to_json(columns: Columns) -> str:
     return json.dumps(columns, ensure_ascii=False) + "\n"
 
 
-def _from_json(path: str | Path, names: list[str]) -> Iterator[Columns]:
-    for number, line in read_lines(path):
+def _from_json(path: str | Path, names: list[str], text_encoding: str) -> Iterator[Columns]:
+    for number, line in read_lines(path, text_encoding):
         if line.strip():
             yield _checked_record(line, names, display_name(path), number)
 
@@ -99,7 +99,7 @@ class LabelLayout:
     """How the columns of a sentence are written and read."""
 
     write: Callable[[Columns], str]
-    read: Callable[[str | Path, list[str]], Iterator[Columns]]
+    read: Callable[[str | Path, list[str], str], Iterator[Columns]]
 
 
 LAYOUTS = {"tsv": LabelLayout(_to_tsv, _from_tsv), "jsonl": LabelLayout(_to_json, _from_json)}
@@ -112,9 +112,9 @@ def get_layout(name: str) -> LabelLayout:
     return LAYOUTS[name]
 
 
-def read_labels(path: str | Path, names: list[str], layout: str) -> Iterator[Columns]:
+def read_labels(path: str | Path, names: list[str], layout: str, text_encoding: str = UTF_8) -> Iterator[Columns]:
     """The columns of these names, sentence by sentence; a file has one sentence at least."""
-    sentences = get_layout(layout).read(path, names)
+    sentences = get_layout(layout).read(path, names, text_encoding)
     first = next(sentences, None)
     if first is None:
         raise FormatError(display_name(path), 1, "expected at least one sentence, found an empty file")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from biplanar.data.arrays import Int64s
-from biplanar.data.conllu import DEPREL, Sentence
+from biplanar.data.conllu import DEPREL, Sentence, Token
 from biplanar.data.forest import Forest
 from biplanar.errors import BiplanarError, FormatError
 
@@ -20,15 +20,6 @@ ROOT, NOWHERE = -1, -2
 
 # All characters of Unicode's category Zs: the metric deletes these, and no other white space.
 _SPACES = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
-_MULTIWORD = re.compile(r"^\ufeff?(\d+)-(\d+)\t([^\t]+)", re.MULTILINE | re.ASCII)
-
-
-class Token(NamedTuple):
-    """A piece of text without spaces, and the words in it."""
-
-    text: str
-    forms: Sequence[str]
-    multiword: bool
 
 
 class PlacedWord(NamedTuple):
@@ -55,9 +46,12 @@ class PlacedText:
         if not kept:
             raise BiplanarError("expected at least one sentence to evaluate, found none")
         for sentence in kept:
-            for text, forms, multiword in _tokens(sentence):
+            for token in sentence.tokens():
+                text = _without_spaces(sentence, token)
                 end = start + len(text)
-                words += [PlacedWord(start, end, form, multiword) for form in forms]
+                # Only words outside of multiword tokens lose their spaces: a quirk of the official script.
+                forms = sentence.forms[token.first - 1 : token.last] if token.is_multiword else [text]
+                words += [PlacedWord(start, end, form, token.is_multiword) for form in forms]
                 texts.append(text)
                 start = end
         return cls(kept, "".join(texts), tuple(words))
@@ -109,28 +103,7 @@ class PlacedText:
         return self.sentences[sentence].error_at(place - int(self.forest.offsets[sentence]) + 1, message)
 
 
-def _tokens(sentence: Sentence) -> Iterator[Token]:
-    forms, done = sentence.forms, 0
-    for match in _MULTIWORD.finditer(sentence.raw):
-        first, last = int(match[1]), int(match[2])
-        if not done < first <= last <= len(forms):
-            line = sentence.line + sentence.raw.count("\n", 0, match.start())
-            message = f"expected a multiword token within words {done + 1} to {len(forms)}, found {first}-{last}"
-            raise FormatError(sentence.path, line, message)
-        yield from _words_alone(sentence, forms[done : first - 1], done + 1)
-        yield Token(_without_spaces(sentence, first, match[3]), forms[first - 1 : last], True)
-        done = last
-    yield from _words_alone(sentence, forms[done:], done + 1)
-
-
-def _words_alone(sentence: Sentence, forms: Sequence[str], first: int) -> Iterator[Token]:
-    """Some words as tokens of their own. Only these words lose their spaces: a quirk of the official script."""
-    for number, form in enumerate(forms, first):
-        text = _without_spaces(sentence, number, form)
-        yield Token(text, (text,), False)
-
-
-def _without_spaces(sentence: Sentence, word: int, form: str) -> str:
-    if text := _SPACES.sub("", form):
+def _without_spaces(sentence: Sentence, token: Token) -> str:
+    if text := _SPACES.sub("", token.form):
         return text
-    raise sentence.error_at(word, f"expected a FORM with more than spaces in it, found {form!r}")
+    raise sentence.error_at(token.first, f"expected a FORM with more than spaces in it, found {token.form!r}")

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from biplanar.data.conllu import read_conllu
-from biplanar.data.files import OPENERS, display_name
+from biplanar.data.files import OPENERS, UTF_8, display_name
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding import decode_forest
 from biplanar.encodings import ENCODINGS, Encoding
@@ -72,29 +72,29 @@ class Treebank:
         return [self.splits[split] for split in splits] if set(splits) <= set(self.splits) else None
 
 
-def read_treebank(*paths: str | Path) -> Treebank:
+def read_treebank(*paths: str | Path, text_encoding: str = UTF_8) -> Treebank:
     """The `*-train`, `*-dev` and `*-test` CoNLL-U files of a folder, compressed or not; or some files as they are."""
     places = [Path(path) for path in paths]
     if len(places) == 1 and places[0].is_dir():
-        return _read_splits(places[0])
+        return _read_splits(places[0], text_encoding)
     for place in places:
         if place.is_dir() or not (place.exists() or str(place) == "-"):
             found = "a folder among several paths" if place.is_dir() else "nothing"
             raise FileError(f"{place}: expected a folder with CoNLL-U files, or files, found {found}")
-    files = {display_name(path): _read_forest(path) for path in paths}
+    files = {display_name(path): _read_forest(path, text_encoding) for path in paths}
     return Treebank(", ".join(files), files, has_splits=False)
 
 
-def _read_splits(folder: Path) -> Treebank:
+def _read_splits(folder: Path, text_encoding: str) -> Treebank:
     found = {split: _split_file(folder, split) for split in SPLITS}
     files = {split: file for split, file in found.items() if file}
     if not files:
         raise FileError(f"{folder}: expected files named *-train.conllu, *-dev.conllu or *-test.conllu, found none")
-    return Treebank(folder.name, {split: _read_forest(file) for split, file in files.items()})
+    return Treebank(folder.name, {split: _read_forest(file, text_encoding) for split, file in files.items()})
 
 
-def _read_forest(file: str | Path) -> Forest:
-    sentences = list(read_conllu(file))
+def _read_forest(file: str | Path, text_encoding: str) -> Forest:
+    sentences = list(read_conllu(file, text_encoding))
     forest = Forest.from_sentences(sentences)
     roots = forest.roots()
     if (roots != 1).any():  # brackets cannot say them; here it is still known where they stand

@@ -15,7 +15,7 @@ from typing import TextIO, TypeVar
 import numpy as np
 
 from biplanar.data.conllu import Sentence, read_conllu
-from biplanar.data.files import display_name
+from biplanar.data.files import UTF_8, display_name
 from biplanar.data.forest import Column, Forest
 from biplanar.data.label_files import get_layout, read_labels
 from biplanar.decoding import decode_forest
@@ -37,10 +37,12 @@ class EncodingReport:
     not_covered: int = 0
 
 
-def encode_file(path: str | Path, encoding: Encoding, layout: str, stream: TextIO) -> EncodingReport:
+def encode_file(
+    path: str | Path, encoding: Encoding, layout: str, stream: TextIO, *, text_encoding: str = UTF_8
+) -> EncodingReport:
     """Write the labels of a CoNLL-U file."""
     write, report = get_layout(layout).write, EncodingReport()
-    for sentences in chunks(read_conllu(path)):
+    for sentences in chunks(read_conllu(path, text_encoding)):
         forest = Forest.from_sentences(sentences)
         report.sentences += len(forest)
         if encoding.needs_upos:
@@ -56,11 +58,17 @@ def encode_file(path: str | Path, encoding: Encoding, layout: str, stream: TextI
 
 
 def decode_file(
-    path: str | Path, encoding: Encoding, layout: str, decoder: str, into: str | Path | None = None
+    path: str | Path,
+    encoding: Encoding,
+    layout: str,
+    decoder: str,
+    into: str | Path | None = None,
+    *,
+    text_encoding: str = UTF_8,
 ) -> Iterator[Sentence]:
     """The parsed sentences of a file of labels, as new sentences or with all else taken from a CoNLL-U file."""
-    labelled = read_labels(path, column_names(encoding), layout)
-    originals = None if into is None else read_conllu(into)
+    labelled = read_labels(path, column_names(encoding), layout, text_encoding)
+    originals = None if into is None else read_conllu(into, text_encoding)
     for chunk in chunks(labelled):
         upos = Column.of(tag for columns in chunk for tag in columns["upos"]) if encoding.needs_upos else None
         rows = [list(zip(*(columns[task] for task in (*encoding.tasks, "deprel")), strict=True)) for columns in chunk]

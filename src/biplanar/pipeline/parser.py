@@ -203,7 +203,7 @@ class Parser:
             if "_" in given:
                 found = column.decode(labels, sentence.forms)
                 values = [new if old == "_" else old for old, new in zip(given, found, strict=True)]
-                sentence = sentence.with_column(column.number, values)
+                sentence = sentence.with_columns({column.number: values})
         return sentence
 
     def _sentences(self, text: Text) -> list[Sentence]:

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+
+from biplanar.data.conllu import Sentence, parse_conllu
+from biplanar.data.raw_text import raw_text, starts_paragraph, token_text
+
+IM_HAUS = """\
+1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_
+1\tin\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No
+2\tdem\t_\t_\t_\t_\t_\t_\t_\t_
+3\tHaus\t_\t_\t_\t_\t_\t_\t_\tGloss=house|SpaceAfter=No
+3.1\tist\t_\t_\t_\t_\t_\t_\t_\t_
+4\t.\t_\t_\t_\t_\t_\t_\t_\t{misc}
+
+"""
+
+
+def sentence(*comments: str, misc: str = "_") -> Sentence:
+    return parse_conllu("".join(f"{line}\n" for line in comments) + IM_HAUS.format(misc=misc))[0]
+
+
+def test_tokens_have_the_spaces_that_misc_tells():
+    assert token_text(sentence()) == "im Haus. "
+    assert token_text(sentence(misc="SpaceAfter=No")) == "im Haus."
+    assert token_text(sentence(misc="SpaceAfter=Nothing")) == "im Haus. "
+
+
+@pytest.mark.parametrize(
+    ("comment", "starts"),
+    [
+        ("# newpar", True),
+        ("# newpar id = 7", True),
+        ("#newdoc", True),
+        ("# newdoc id = a", True),
+        ("# newparagraphs", False),
+        ("# text = # newpar", False),
+    ],
+)
+def test_where_paragraphs_start(comment, starts):
+    assert starts_paragraph(sentence("# sent_id = 1", comment)) is starts
+
+
+def test_the_text_of_a_treebank():
+    texts = [
+        sentence("# newdoc", "# text = Im  Haus."),
+        sentence(misc="SpaceAfter=No"),
+        sentence("# newpar"),
+        sentence("# text = "),
+        sentence(),
+    ]
+    assert raw_text(texts) == "Im  Haus. im Haus.\n\nim Haus.  im Haus.\n"
+    assert raw_text([]) == "\n"
