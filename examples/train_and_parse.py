@@ -15,6 +15,7 @@ import biplanar
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.train import Data, train_model
 from biplanar.tagger.config import Config
+from biplanar.tagger.training import Record
 
 TINY = str(Path(__file__).with_name("tiny.conllu"))
 
@@ -39,9 +40,10 @@ def main() -> None:
     settings["training"]["epochs"] = given.epochs or (50 if train == TINY else 0)
     folder = ModelFolder(Path(given.output or tempfile.mkdtemp()) / "model")
 
-    # Training is a stream of records: print them, plot them, or stop whenever you like.
-    for record in train_model(Data([train], dev), Config.from_dict(settings), folder):
-        print(f"epoch {record.epoch}: dev UAS {record.uas:.2f}, LAS {record.las:.2f}")
+    # Training is a stream of events: print them, plot them, or stop whenever you like. Those after each batch are many.
+    for event in train_model(Data([train], dev), Config.from_dict(settings), folder):
+        if isinstance(event, Record):
+            print(f"epoch {event.epoch}: dev UAS {event.uas:.2f}, LAS {event.las:.2f}")
 
     parser = biplanar.load(folder.path)
     for sentence in parser("The dog sleeps on the stove. She saw a cat yesterday that was hungry."):

@@ -53,6 +53,8 @@ def train_to_the_best(trainer: Trainer) -> Iterator[Record]:
     networks = (trainer.network, trainer.auxiliary)
     best = [network.state_dict() for network in networks]
     for record in trainer.run():
+        if not isinstance(record, Record):
+            continue
         if record.best:
             best = [deepcopy(network.state_dict()) for network in networks]
         yield record

@@ -5,23 +5,27 @@ from __future__ import annotations
 import errno
 import json
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 import biplanar
 from biplanar.data.files import writing
 from biplanar.errors import BiplanarError, FileError, FormatError, UnknownNameError
+from biplanar.evaluation import evaluate
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import RUNTIMES
-from biplanar.pipeline.train import Data, export_model, read_log, train_model
+from biplanar.pipeline.train import Data, Stage, export_model, read_log, train_model
 from biplanar.tagger import checkpoint
 from biplanar.tagger.config import CONFIGS, Config, ConfigError, read_config
+from biplanar.tagger.training import Progress, Record, Trainer
 from tests.conftest import ROOT
 
 TINY_TREEBANK = str(ROOT / "examples" / "tiny.conllu")
@@ -41,12 +45,32 @@ def small(**training: object) -> Config:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A model trained until it knows the tiny treebank by heart, with a tokenizer."""
+def training(tmp_path_factory):
+    """The folder of a model that is trained until it knows the tiny treebank by heart, and the events of it."""
     folder = ModelFolder(tmp_path_factory.mktemp("models") / "tiny")
-    for _ in train_model(DATA, small(epochs=100, evaluations=8, segmenter_epochs=1), folder, device="cpu"):
-        pass
-    return folder
+    config = small(epochs=100, evaluations=8, segmenter_epochs=1)
+    return folder, list(train_model(DATA, config, folder, device="cpu"))
+
+
+@pytest.fixture(scope="module")
+def folder(training):
+    return training[0]
+
+
+def records_of(events):
+    """The looks at the dev file among the events of a training."""
+    return (event for event in events if isinstance(event, Record))
+
+
+def until(events, records: int) -> None:
+    """Run a training up to so many looks at the dev file, and leave it there."""
+    list(islice(records_of(events), records))
+    events.close()
+
+
+def flipped(data: bytes, place: int, rng: Random) -> bytes:
+    """The same bytes but for one."""
+    return data[:place] + bytes([data[place] ^ rng.randrange(1, 256)]) + data[place + 1 :]
 
 
 def weights(folder: ModelFolder) -> dict[str, torch.Tensor]:
@@ -63,7 +87,7 @@ class TestWholeTraining:
     def test_the_folder_is_complete(self, folder):
         names = {path.name for path in folder.path.iterdir()}
         wanted = {"config.toml", "vocab.json", "model.safetensors", "onnx", "int8", "tokenizer.udpipe", "README.md"}
-        assert names == wanted | {"log.jsonl", "curves.png"}
+        assert names == wanted | {"log.jsonl", "curves.png", "checkpoint.safetensors", "SHA256SUMS"}
         for part, more in ((folder.onnx, set()), (folder.int8, {"known.npz"})):
             assert {path.name for path in part.iterdir()} == {"forms.onnx", "words.onnx", "relations.onnx"} | more
 
@@ -138,8 +162,7 @@ class TestResuming:
         whole, run = self.train(tmp_path / "whole")
         list(run)
         cut, run = self.train(tmp_path / "cut")
-        list(islice(run, records))
-        run.close()
+        until(run, records)
         torch.manual_seed(12345)  # what another process would start with
         list(self.train(tmp_path / "cut", resume=True)[1])
         for name, tensor in weights(whole).items():
@@ -148,31 +171,110 @@ class TestResuming:
 
     def test_a_kill_between_the_log_and_the_checkpoint(self, tmp_path):
         folder, run = self.train(tmp_path)
-        list(islice(run, 2))
+        until(run, 2)
         with folder.log.open("a") as stream:
             stream.write(json.dumps(read_log(folder)[-1] | {"epoch": 3}) + '\n{"epoch": 4, "lo')
         list(self.train(tmp_path, resume=True)[1])
         assert [record["epoch"] for record in read_log(folder)] == [1, 2, 3, 4, 5, 6]
 
     def test_resuming_before_the_first_checkpoint_starts_anew(self, tmp_path):
-        assert len(list(self.train(tmp_path, resume=True)[1])) == 6
+        assert len(list(records_of(self.train(tmp_path, resume=True)[1]))) == 6
 
     def test_a_truncated_checkpoint_is_named(self, tmp_path):
         folder, run = self.train(tmp_path)
-        list(islice(run, 2))
+        until(run, 2)
         folder.checkpoint.write_bytes(folder.checkpoint.read_bytes()[:1000])
         with pytest.raises(FileError, match=r"checkpoint\.safetensors: truncated or corrupt"):
             next(self.train(tmp_path, resume=True)[1])
 
-    def test_a_checkpoint_of_another_training_is_refused(self, tmp_path):
+    @pytest.mark.parametrize(
+        ("changes", "wanted"),
+        [
+            ({"seed": 2}, "the seed is 1 there and 2 here"),
+            (
+                {"settings": {"network": {"hidden": 24}, "training": {"warmup": 0.5}}},
+                "network.hidden is 48 there and 24 here; training.warmup is 0.05 there and 0.5 here",
+            ),
+            ({"settings": {"vocabulary": {"min_form_count": 2}}}, "vocabulary.min_form_count is 1 there and 2 here"),
+            ({"train": True}, "the training data differ"),
+            ({"dev": True}, "the dev data differ"),
+        ],
+    )
+    def test_a_checkpoint_of_another_training_is_refused_and_told_why(self, tmp_path, changes, wanted):
+        folder, run = self.train(tmp_path / "model")
+        until(run, 1)
+        other = tmp_path / "other.conllu"
+        other.write_text(
+            Path(TINY_TREEBANK).read_text(encoding="utf-8").replace("\tdet\t", "\tdep\t"), encoding="utf-8"
+        )
+        data = replace(
+            DATA,
+            train=[str(other)] if "train" in changes else DATA.train,
+            dev=str(other) if "dev" in changes else DATA.dev,
+        )
+        config = Config.from_dict(changes.get("settings", {}), self.config)
+        with pytest.raises(BiplanarError) as refused:
+            list(train_model(data, config, folder, seed=changes.get("seed", 1), device="cpu", resume=True))
+        assert (
+            str(refused.value)
+            == f"{folder.checkpoint}: expected a checkpoint of this training, found another's: {wanted}"
+        )
+
+    def test_a_checkpoint_with_other_vectors_is_refused(self, tmp_path):
+        vectors, folder = tmp_path / "vectors.vec", ModelFolder(tmp_path / "model")
+        config = Config.from_dict({"vocabulary": {"vectors": str(vectors)}}, self.config)
+        vectors.write_text("1 2\nunicorn 3 4\n", encoding="utf-8")
+        until(train_model(DATA, config, folder, device="cpu"), 1)
+        vectors.write_text("1 2\nphoenix 3 4\n", encoding="utf-8")
+        with pytest.raises(BiplanarError, match="found another's: the word vectors, the features or the order"):
+            list(train_model(DATA, config, folder, device="cpu", resume=True))
+
+    def test_a_checkpoint_of_an_older_version_is_refused(self, tmp_path):
+        folder, run = self.train(tmp_path)
+        until(run, 1)
+        save_file(load_file(folder.checkpoint), folder.checkpoint, {"fingerprint": "0" * 64})
+        with pytest.raises(FileError, match=r"checkpoint\.safetensors: .* found one of an older version"):
+            list(self.train(tmp_path, resume=True)[1])
+
+    def test_a_damaged_checkpoint_is_never_resumed(self, tmp_path):
+        folder, run = self.train(tmp_path)
+        until(run, 1)
+        whole, rng = folder.checkpoint.read_bytes(), Random(1)
+        header = int.from_bytes(whole[:8], "little")
+        places = [rng.randrange(header) for _ in range(30)] + [rng.randrange(header, len(whole)) for _ in range(20)]
+        before = checkpoint._read(folder.checkpoint)
+        for place in places:
+            folder.checkpoint.write_bytes(flipped(whole, place, rng))
+            with suppress(FileError):
+                tensors, metadata = checkpoint._read(folder.checkpoint)
+                # No more than the name of the checksum has been hit.
+                assert all(torch.equal(tensors[name], tensor) for name, tensor in before[0].items())
+                assert before[1].items() <= metadata.items()
+        folder.checkpoint.write_bytes(flipped(whole, len(whole) - 1, rng))
+        with pytest.raises(FileError, match=r"checkpoint\.safetensors: expected the checksum .* the file is damaged"):
+            list(self.train(tmp_path, resume=True)[1])
+
+    def test_before_anything_is_saved_the_same_command_starts_anew(self, tmp_path):
+        folder, run = self.train(tmp_path)
+        while not isinstance(next(run), Progress):
+            pass
+        run.close()
+        assert folder.config.exists()
+        assert not folder.checkpoint.exists()
         _, run = self.train(tmp_path)
-        list(islice(run, 2))
-        with pytest.raises(BiplanarError, match="found another's"):
-            next(self.train(tmp_path, resume=True, seed=2)[1])
+        until(run, 1)
+        with pytest.raises(FileError, match="a model is there already; --resume goes on with its training"):
+            list(self.train(tmp_path)[1])
+
+    def test_a_config_of_something_else_is_not_written_over(self, tmp_path):
+        (tmp_path / "config.toml").write_text("mine = true\n", encoding="utf-8")
+        with pytest.raises(FileError, match="a model is there already"):
+            list(self.train(tmp_path)[1])
+        assert (tmp_path / "config.toml").read_text(encoding="utf-8") == "mine = true\n"
 
     def test_a_full_disk_leaves_the_last_checkpoint(self, tmp_path, monkeypatch):
         folder, run = self.train(tmp_path)
-        list(islice(run, 2))
+        list(islice(records_of(run), 2))
         before = folder.checkpoint.read_bytes()
 
         @contextmanager
@@ -183,11 +285,103 @@ class TestResuming:
 
         monkeypatch.setattr(checkpoint, "writing", full)
         with pytest.raises(FileError, match="No space left"):
-            next(run)
+            list(run)
         assert folder.checkpoint.read_bytes() == before
         assert not list(tmp_path.glob(".*"))
         monkeypatch.undo()
-        assert len(list(self.train(tmp_path, resume=True)[1])) == 4
+        assert len(list(records_of(self.train(tmp_path, resume=True)[1]))) == 4
+
+
+class TestGoingOn:
+    """A training that has ended goes on with more epochs."""
+
+    def train(self, path, resume=False, **training):
+        folder = ModelFolder(path)
+        return folder, train_model(DATA, small(**training), folder, device="cpu", resume=resume)
+
+    def test_more_epochs(self, tmp_path):
+        folder, run = self.train(tmp_path, epochs=3, evaluations=3)
+        list(run)
+        before = folder.card.read_text(encoding="utf-8")
+        _, run = self.train(tmp_path, resume=True, epochs=40, evaluations=3)
+        events = list(run)
+        assert str(events[0]).startswith("going on after epoch 3: ")
+        assert next(event for event in events if isinstance(event, Progress)).epoch == 4
+        assert [record["epoch"] for record in read_log(folder)] == [1, 2, 3, 13, 26, 39, 40]
+        assert folder.read_settings()[0].training.epochs == 40
+        assert folder.card.read_text(encoding="utf-8") != before
+        gold = list(biplanar.read_conllu(TINY_TREEBANK))
+        best = max(record["las"] for record in read_log(folder))
+        assert best > read_log(folder)[2]["las"]
+        found = evaluate(gold, biplanar.load(folder.path, runtime="torch").pipe(gold))["ExactLAS"].f1
+        assert abs(100 * found - best) < 5  # the searches differ
+
+    def test_the_learning_rate_follows_the_new_number_of_epochs(self, tmp_path, monkeypatch):
+        rates, step = [], Trainer._step
+
+        def noting(trainer, chosen):
+            rates.append(trainer.optimizer.param_groups[0]["lr"])
+            return step(trainer, chosen)
+
+        monkeypatch.setattr(Trainer, "_step", noting)
+        list(self.train(tmp_path, epochs=2, warmup=0.0)[1])
+        before = len(rates)
+        list(self.train(tmp_path, resume=True, epochs=4, warmup=0.0)[1])
+        assert rates[0] == pytest.approx(0.01)
+        assert rates[before - 1] < 0.005
+        assert rates[before] == pytest.approx(0.005)  # two of four epochs are done
+
+    def test_as_many_epochs_as_before_are_no_more(self, tmp_path):
+        _, run = self.train(tmp_path, epochs=2)
+        list(run)
+        for epochs in (1, 2):
+            with pytest.raises(
+                BiplanarError, match=r"ended already, after 2 epochs; a larger --training\.epochs goes on"
+            ):
+                list(self.train(tmp_path, resume=True, epochs=epochs)[1])
+        assert ModelFolder(tmp_path).card.exists()
+
+    def test_after_patience_has_ended(self, tmp_path):
+        settings = {"epochs": 30, "evaluations": 30, "learning_rate": 1e-12}
+        list(self.train(tmp_path, patience=2, **settings)[1])
+        with pytest.raises(
+            BiplanarError, match=r"ended already, after 3 epochs; a larger --training\.patience goes on"
+        ):
+            list(self.train(tmp_path, resume=True, patience=2, **settings)[1])
+        _, run = self.train(tmp_path, resume=True, patience=4, **settings)
+        assert [record.epoch for record in records_of(run)] == [4, 5]
+
+    def test_killed_while_it_is_finished(self, tmp_path):
+        folder, run = self.train(tmp_path, epochs=2)
+        while str(next(run)) != "exporting the network":
+            pass
+        run.close()
+        assert not folder.card.exists()
+        assert not list(records_of(self.train(tmp_path, resume=True, epochs=2)[1]))
+        assert folder.card.exists()
+
+    def test_without_its_checkpoint(self, tmp_path):
+        folder, run = self.train(tmp_path, epochs=1)
+        list(run)
+        folder.checkpoint.unlink()
+        with pytest.raises(BiplanarError, match=r"ended already; to go on, it would need its checkpoint\.safetensors"):
+            list(self.train(tmp_path, resume=True, epochs=2)[1])
+
+
+def test_the_events_of_a_training(training):
+    _, events = training
+    batches = [(one.epoch, one.batch, one.batches) for one in events if isinstance(one, Progress)]
+    numbers = {epoch: number for epoch, _, number in batches}
+    assert batches == [(epoch, 1 + at, number) for epoch, number in numbers.items() for at in range(number)]
+    assert list(numbers) == list(range(1, 101))
+    assert [one.epoch for one in events if isinstance(one, Record)] == [*range(12, 97, 12), 100]
+    assert [str(one) for one in events if isinstance(one, Stage)] == [
+        "training: 190 words, 100 epochs of about 3 batches, on cpu",
+        "exporting the network",
+        "training the tokenizer",
+        "evaluating on the dev file",
+        "evaluating on the test file",
+    ]
 
 
 class TestOddData:
@@ -215,6 +409,22 @@ class TestOddData:
         _, run = self.train(tmp_path, self.ONE, self.ONE.replace("\t0\troot", "\t2\tdep"))
         with pytest.raises(FormatError, match=r"dev\.conllu:1: expected a word with head 0"):
             list(run)
+        assert not (tmp_path / "model").exists()
+
+    UNPARSED = ONE.replace("\t0\troot", "\t_\t_").replace("\t1\tpunct", "\t_\t_")
+
+    @pytest.mark.parametrize("file", ["train", "dev", "test"])
+    def test_a_file_without_trees(self, tmp_path, file):
+        paths = {name: str(tmp_path / f"{name}.conllu") for name in ("train", "dev", "test")}
+        for name, path in paths.items():
+            text = self.ONE + (self.UNPARSED if name == file else self.ONE)
+            Path(path).write_text(text, encoding="utf-8")
+        data = Data([paths["train"]], paths["dev"], paths["test"])
+        with pytest.raises(FormatError) as refused:  # before anything is trained, even if it is the test file
+            list(train_model(data, small(epochs=1), ModelFolder(tmp_path / "model"), device="cpu"))
+        assert (
+            str(refused.value) == f"{paths[file]}:4: expected a sentence with a tree, found one without (HEAD is '_')"
+        )
         assert not (tmp_path / "model").exists()
 
     def test_an_empty_file(self, tmp_path):
@@ -282,6 +492,7 @@ class TestLoading:
         copy = ModelFolder(tmp_path)
         shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
         copy.config.write_text(copy.config.read_text().replace("format = 2", "format = 99"))
+        copy.write_checksums()
         with pytest.raises(FormatError, match="expected model format 2 or older, found 99"):
             biplanar.load(tmp_path)
 
@@ -296,6 +507,7 @@ class TestLoading:
         vocabulary = json.loads(folder.vocabulary.read_text())
         del vocabulary["treebanks"]
         folder.vocabulary.write_text(json.dumps(vocabulary))
+        folder.checksums.unlink()
         config, _ = folder.read_settings()
         assert not config.network.depths
         assert config.network.relation_hidden == 0
@@ -314,8 +526,11 @@ class TestLoading:
         ],
     )
     @pytest.mark.parametrize("size", [0, 200])
-    def test_a_truncated_file_is_named(self, folder, tmp_path, name, size):
+    @pytest.mark.parametrize("checksums", [True, False])
+    def test_a_truncated_file_is_named(self, folder, tmp_path, name, size, checksums):
         shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        if not checksums:
+            (tmp_path / "SHA256SUMS").unlink()
         (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:size])
         runtime = {"onnx/forms.onnx": "onnx", "model.safetensors": "torch"}.get(name)
         with pytest.raises(BiplanarError, match=name.replace(".", r"\.")):
@@ -325,8 +540,80 @@ class TestLoading:
         shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
         config = tmp_path / "config.toml"
         config.write_text(config.read_text().replace('encoding = "2p-full"', 'encoding = "rel-pos"'))
+        ModelFolder(tmp_path).write_checksums()
         with pytest.raises(FileError, match=r"vocab\.json: expected labels of rel-pos, found none of head"):
             biplanar.load(tmp_path)
+
+
+class TestDamage:
+    """A byte that is not what it was is found, and said where; without checksums it is at least no traceback."""
+
+    WORDS = (("The", "unheard-of", "cat", "sleeps", "🐈"),)
+
+    @pytest.mark.parametrize(
+        ("name", "runtime"),
+        [
+            ("config.toml", None),
+            ("vocab.json", None),
+            ("tokenizer.udpipe", None),
+            *((f"int8/{part}", "int8") for part in ("words.onnx", "forms.onnx", "relations.onnx", "known.npz")),
+            *((f"onnx/{part}", "onnx") for part in ("words.onnx", "forms.onnx", "relations.onnx")),
+            ("model.safetensors", "torch"),
+        ],
+    )
+    def test_it_is_found(self, folder, tmp_path, name, runtime):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        path, rng = tmp_path / name, Random(name)
+        whole = path.read_bytes()
+        first = int.from_bytes(whole[:8], "little") + 8 if runtime == "torch" else 0  # headers have errors of their own
+        for _ in range(4):
+            path.write_bytes(flipped(whole, rng.randrange(first, len(whole)), rng))
+            with pytest.raises(FileError) as refused:
+                biplanar.load(tmp_path, runtime=runtime)("Hello there.")
+            assert str(refused.value).startswith(f"{path}: expected the checksum ")
+        path.write_bytes(whole)
+        assert biplanar.load(tmp_path, runtime=runtime)("Hello there.")
+
+    @pytest.mark.parametrize(
+        "name", ["config.toml", "vocab.json", "known.npz", "words.onnx", "forms.onnx", "relations.onnx"]
+    )
+    def test_without_checksums_there_are_no_tracebacks(self, folder, tmp_path, name):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        (tmp_path / "SHA256SUMS").unlink()
+        path, rng = tmp_path / (name if name in ("config.toml", "vocab.json") else f"int8/{name}"), Random(name)
+        whole = path.read_bytes()
+        for _ in range(60):
+            path.write_bytes(flipped(whole, rng.choice((rng.randrange(len(whole)), rng.randrange(300))), rng))
+            with suppress(BiplanarError):
+                assert len(biplanar.load(tmp_path, runtime="int8")(self.WORDS)) == 1
+
+    def test_a_file_that_was_meant_to_change(self, folder, tmp_path):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        config, sums = tmp_path / "config.toml", tmp_path / "SHA256SUMS"
+        config.write_text(f"# mine\n{config.read_text(encoding='utf-8')}", encoding="utf-8")
+        with pytest.raises(FileError, match=r"config\.toml: .* remove its line from .*SHA256SUMS"):
+            biplanar.load(tmp_path)
+        lines = sums.read_text(encoding="utf-8").splitlines(keepends=True)
+        sums.write_text("".join(line for line in lines if "config.toml" not in line), encoding="utf-8")
+        assert biplanar.load(tmp_path)(self.WORDS)
+
+    @pytest.mark.parametrize("line", ["config.toml", "0" * 64, f"{'0' * 63}  config.toml"])
+    def test_damaged_checksums_are_named(self, folder, tmp_path, line):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        sums = tmp_path / "SHA256SUMS"
+        sums.write_text(f"{sums.read_text(encoding='utf-8')}{line}\n", encoding="utf-8")
+        with pytest.raises(FormatError, match=r"SHA256SUMS:11: expected a SHA-256 checksum and a file name"):
+            biplanar.load(tmp_path)
+
+    def test_export_mends_a_network_and_blesses_nothing_else(self, folder, tmp_path):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        words, tokenizer, rng = tmp_path / "int8" / "words.onnx", tmp_path / "tokenizer.udpipe", Random(1)
+        words.write_bytes(flipped(words.read_bytes(), 1000, rng))
+        export_model(ModelFolder(tmp_path))
+        assert biplanar.load(tmp_path)("Hello there.")
+        tokenizer.write_bytes(flipped(tokenizer.read_bytes(), 1000, rng))
+        with pytest.raises(FileError, match=r"tokenizer\.udpipe: expected the checksum"):
+            export_model(ModelFolder(tmp_path))
 
 
 class TestWhereItRuns:
@@ -400,7 +687,7 @@ class TestOtherWays:
     def test_attention_from_start_to_end(self, tmp_path):
         folder = ModelFolder(tmp_path)
         config = Config.from_dict({"network": {"attention": True}}, small(epochs=40, evaluations=4))
-        records = list(train_model(DATA, config, folder, device="cpu"))
+        records = list(records_of(train_model(DATA, config, folder, device="cpu")))
         assert records[-1].las > 95
         gold = list(biplanar.read_conllu(TINY_TREEBANK))
         found = [[one.raw for one in biplanar.load(tmp_path, runtime=runtime).pipe(gold)] for runtime in RUNTIMES]
@@ -409,7 +696,7 @@ class TestOtherWays:
     def test_all_auxiliary_losses_and_early_stopping(self, tmp_path):
         config = small(epochs=30, evaluations=30, patience=2, learning_rate=1e-12)
         config = Config.from_dict({"auxiliary": {"upos": 1.0, "feats": 1.0}}, config)
-        records = list(train_model(DATA, config, ModelFolder(tmp_path), device="cpu"))
+        records = list(records_of(train_model(DATA, config, ModelFolder(tmp_path), device="cpu")))
         assert len(records) == 3  # nothing is learned at this rate: the first is the best, and two more are enough
 
 
@@ -436,7 +723,9 @@ class TestDistillation:
         ):
             data = Data([str(half / "half.conllu")], TINY_TREEBANK, **more)
             student = ModelFolder(tmp_path / name)
-            last[name] = [*train_model(data, small(epochs=60, evaluations=2), student, device="cpu")][-1].las
+            last[name] = [*records_of(train_model(data, small(epochs=60, evaluations=2), student, device="cpu"))][
+                -1
+            ].las
         assert last["taught"] > 95
         assert last["alone"] < 75
         card = (tmp_path / "taught" / "README.md").read_text()
@@ -448,7 +737,7 @@ class TestDistillation:
         config = Config.from_dict(
             {"auxiliary": {"arcs": 0.0, "relations": 0.0}}, small(epochs=100, evaluations=1, taught=1.0)
         )
-        assert [*train_model(data, config, student, device="cpu")][-1].las > 95
+        assert [*records_of(train_model(data, config, student, device="cpu"))][-1].las > 95
 
     def test_raw_text_is_cut_into_words_by_the_teacher(self, folder, half, tmp_path):
         data = Data([TINY_TREEBANK], TINY_TREEBANK, teachers=[str(folder.path)], raw=[str(half / "words.txt")])
@@ -472,10 +761,13 @@ class TestDistillation:
     def test_who_was_taught_goes_on_to_be_taught(self, folder, tmp_path):
         data = Data([TINY_TREEBANK], TINY_TREEBANK, teachers=[str(folder.path)])
         student, config = ModelFolder(tmp_path / "student"), small(epochs=3, evaluations=3)
-        list(islice(train_model(data, config, student, device="cpu"), 1))
-        with pytest.raises(BiplanarError, match="with the same teaching, found another's"):
-            next(train_model(replace(data, teachers=[]), config, student, device="cpu", resume=True))
-        assert len(list(train_model(data, config, student, device="cpu", resume=True))) == 2
+        until(train_model(data, config, student, device="cpu"), 1)
+        for others in ([], [str(folder.path)] * 2):
+            with pytest.raises(
+                BiplanarError, match=r"checkpoint\.safetensors: .* found another's: the teachers differ$"
+            ):
+                list(train_model(replace(data, teachers=others), config, student, device="cpu", resume=True))
+        assert len(list(records_of(train_model(data, config, student, device="cpu", resume=True)))) == 2
 
     def test_a_share_above_all(self):
         with pytest.raises(ConfigError, match=r"training\.taught: expected 1 or less, found 1\.5"):

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from biplanar.tagger.training import Record
+    from biplanar.pipeline.model_folder import ModelFolder
+    from biplanar.pipeline.train import Event
+
+# What a process ends with that was interrupted, by convention: 128 and the number of the signal.
+INTERRUPTED = 130
+
+# Seconds that the time left is estimated by: long enough to hold a look at the dev file or more.
+RECENT = 300
 
 
 def train(
@@ -53,7 +60,11 @@ def train(
     teachers = [folder for folder in (distill or "").split(",") if folder]
     data = Data(train, dev, test, licence, teachers, raw or [])
     folder = ModelFolder(Path(output))
-    _show(train_model(data, chosen, folder, seed=seed, device=device, resume=resume))
+    try:
+        _show(train_model(data, chosen, folder, seed=seed, device=device, resume=resume))
+    except KeyboardInterrupt:
+        typer.echo(f"biplanar: interrupted; {_what_is_saved(folder)}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
     typer.echo(f"biplanar: the model is in {output}; its card is {folder.card}", err=True)
 
 
@@ -81,14 +92,36 @@ def _overrides(settings: list[str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _show(records: Iterator[Record]) -> None:
+def _show(events: Iterator[Event]) -> None:
+    """A line for each stage and each look at the dev file; on a terminal also a bar, with the time left."""
+    from rich import progress
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from biplanar.tagger.training import Progress
 
     console = Console(stderr=True)
-    columns = (TextColumn("epoch"), BarColumn(), TextColumn("{task.completed}/{task.total}"), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        bar = progress.add_task("training", total=None)
-        for record in records:
-            progress.update(bar, completed=record.epoch, total=record.epochs)
-            console.print(str(record), highlight=False)
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("left"),
+    )
+    disable = not console.is_terminal
+    with progress.Progress(*columns, console=console, disable=disable, speed_estimate_period=RECENT) as bar:
+        task = bar.add_task("", total=None)
+        for event in events:
+            if isinstance(event, Progress):
+                where = f"epoch {event.epoch}/{event.epochs}, batch {event.batch}/{event.batches}"
+                done = event.epoch - 1 + event.batch / event.batches
+                bar.update(task, description=where, completed=done, total=event.epochs)
+            else:
+                console.print(str(event), highlight=False, markup=False, soft_wrap=True)
+
+
+def _what_is_saved(folder: ModelFolder) -> str:
+    from biplanar.tagger.checkpoint import saved_epoch
+
+    if not folder.checkpoint.exists():
+        return "nothing is saved yet, and the same command starts anew"
+    epoch = saved_epoch(folder.checkpoint)
+    return f"epoch {epoch} is saved in {folder.checkpoint}, and the same command with --resume goes on from there"

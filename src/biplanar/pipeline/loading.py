@@ -77,6 +77,7 @@ def load(
     from biplanar.tagger.runtime import OnnxTagger
 
     network = place.folder.int8 if place.runtime == "int8" else place.folder.onnx
+    place.folder.verify(network)
     scorer = OnnxTagger(network, vocabulary, threads=threads or 1)
     return Parser(scorer, inventory, place.folder, batch_words=place.batch_words)
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from biplanar.data.files import writing
+from biplanar.data.files import read_lines, writing
 from biplanar.errors import FileError, FormatError
 from biplanar.tagger.config import Config, NetworkConfig
 from biplanar.tagger.features import Vocabulary
 
 FORMAT_VERSION = 2
+
+# Hexadecimal digits of a SHA-256 checksum, and how many of them a message shows.
+DIGITS, SHOWN_DIGITS = 64, 12
 
 # What settings are where a folder says nothing of them: models of format 1 have no parts that came later.
 DEFAULTS = {
@@ -50,7 +55,7 @@ class ModelFolder:
 
     @property
     def int8(self) -> Path:
-        """The network for ONNX Runtime, in bytes: a folder."""
+        """The network for ONNX Runtime, in int8: a folder."""
         return self.path / "int8"
 
     @property
@@ -75,20 +80,27 @@ class ModelFolder:
 
     @property
     def checkpoint(self) -> Path:
-        """Where training stands; gone when it has ended."""
+        """Where training stands; kept when it has ended, so that it can go on with more epochs."""
         return self.path / "checkpoint.safetensors"
+
+    @property
+    def checksums(self) -> Path:
+        """SHA-256 checksums of what is read to parse, in the format of `sha256sum`; old models have none."""
+        return self.path / "SHA256SUMS"
 
     def write_settings(self, config: Config, vocabulary: Vocabulary) -> None:
         """Write configuration and vocabulary."""
-        with writing(self.config) as stream:
-            stream.write(f"format = {FORMAT_VERSION}\n{config.to_toml()}")
         with writing(self.vocabulary) as stream:
             json.dump(vocabulary.to_dict(), stream, ensure_ascii=False)
+        with writing(self.config) as stream:
+            stream.write(f"format = {FORMAT_VERSION}\n{config.to_toml()}")
 
     def read_settings(self) -> tuple[Config, Vocabulary]:
         """Read configuration and vocabulary; a folder of another format's version is refused."""
         if not self.config.exists():
             raise FileError(f"{self.path}: expected a model folder with a config.toml, found none")
+        self.verify(self.config)
+        self.verify(self.vocabulary)
         values = self._parse(self.config, tomllib.loads, tomllib.TOMLDecodeError)
         version = values.pop("format", None)
         if version not in tuple(DEFAULTS):
@@ -110,3 +122,44 @@ class ModelFolder:
             raise FileError(f"{path}: {error.strerror or error}") from error
         except (failure, UnicodeDecodeError) as error:
             raise FileError(f"{path}: truncated or corrupt ({error})") from error
+
+    def write_checksums(self) -> None:
+        """Write the checksums of all files that loading reads, but for weights, which hold their own."""
+        parts = (self.config, self.vocabulary, self.segmenter)
+        files = [path for path in parts if path.exists()]
+        files += [path for part in (self.int8, self.onnx) for path in sorted(part.glob("*"))]
+        with writing(self.checksums) as stream:
+            stream.writelines(f"{_sha256(path)}  {path.relative_to(self.path).as_posix()}\n" for path in files)
+
+    def verify(self, part: Path) -> None:
+        """Refuse a file, or a folder with one, whose checksum is another than the one that was written."""
+        for path, expected in self._read_checksums():
+            if part in (path, *path.parents) and path.exists() and (found := _sha256(path)) != expected:
+                message = f"{path}: expected the checksum {expected[:SHOWN_DIGITS]}..., found {found[:SHOWN_DIGITS]}..."
+                raise FileError(
+                    f"{message}; the file is damaged (if it was meant to change, remove its line from {self.checksums})"
+                )
+
+    def network_checksum(self) -> str:
+        """The checksum of the network in whichever form the folder has it, to tell models apart."""
+        forms = (self.weights, self.onnx / "words.onnx", self.int8 / "words.onnx")
+        return next((_sha256(path) for path in forms if path.exists()), "")
+
+    def _read_checksums(self) -> Iterator[tuple[Path, str]]:
+        if not self.checksums.exists():
+            return
+        for number, line in read_lines(self.checksums):
+            digest, separator, name = line.partition("  ")
+            if len(digest) != DIGITS or not separator or not name:
+                raise FormatError(
+                    str(self.checksums), number, "expected a SHA-256 checksum and a file name, found others"
+                )
+            yield self.path / name, digest
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error

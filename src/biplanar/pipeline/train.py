@@ -16,13 +16,13 @@ from biplanar.pipeline.loading import load
 from biplanar.pipeline.model_card import write_card
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser, raw_text
-from biplanar.tagger.checkpoint import load_checkpoint, load_weights, save_checkpoint, save_weights
+from biplanar.tagger.checkpoint import Origin, load_checkpoint, load_weights, save_checkpoint, save_weights
 from biplanar.tagger.config import Config
 from biplanar.tagger.device import choose_device
 from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.export import export_onnx
 from biplanar.tagger.runtime import OnnxTagger
-from biplanar.tagger.training import Record, Trainer, build_network
+from biplanar.tagger.training import Progress, Record, Trainer, build_network
 from biplanar.tagger.vectors import read_vectors
 from biplanar.tokenizer.segmentation import train_segmenter
 
@@ -41,18 +41,37 @@ class Data:
     raw: Sequence[str] = ()  # text, or CoNLL-U whose words are taken
 
 
+@dataclass(frozen=True)
+class Stage:
+    """What begins now, where it is not an epoch."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Event = Stage | Progress | Record
+
+
 def train_model(
     data: Data, config: Config, folder: ModelFolder, *, seed: int = 1, device: str = "auto", resume: bool = False
-) -> Iterator[Record]:
-    """Train, yielding a record for each look at the dev file; when the records end, the model folder is complete."""
+) -> Iterator[Event]:
+    """Train, telling each batch, each look at the dev file (a `Record`, which is saved) and each other stage.
+
+    When the events end, the model folder is complete.
+    """
     if data.raw and not data.teachers:
         raise BiplanarError("raw text needs teachers to parse it: name them with --distill")
-    files = [list(read_conllu(path)) for path in data.train]
+    files = [_read_treebank(path) for path in data.train]
     train, treebanks = [sentence for file in files for sentence in file], _numbers(map(len, files))
-    dev = list(read_conllu(data.dev))
+    dev = _read_treebank(data.dev)
+    test = _read_treebank(data.test) if data.test else None
     config, vectors = _with_vectors(config)
     where = choose_device(device)
     teachers = [_load_teacher(path, config, str(where)) for path in data.teachers]
+    if teachers:
+        yield Stage("computing soft targets with the teachers")
     more = list(_parse_raw(teachers, data.raw))
     trainer = Trainer(
         config,
@@ -64,14 +83,32 @@ def train_model(
         treebanks=treebanks + [0] * len(more),
         teachers=[Member(teacher.scorer, teacher.inventory.names) for teacher in teachers],
     )
-    _prepare(folder, trainer, resume)
-    for record in trainer.run():
-        if record.best:
-            save_weights(trainer.network, folder.weights)
-        _log(folder, record)
-        save_checkpoint(trainer, folder.checkpoint)
-        yield record
-    _finish(folder, trainer, train, dev, data)
+    origin = Origin.of(trainer, [teacher.folder.network_checksum() for teacher in teachers])
+    _prepare(folder, trainer, origin, resume)
+    yield Stage(_describe(trainer))
+    for event in trainer.run():
+        if isinstance(event, Record):
+            if event.best:
+                save_weights(trainer.network, folder.weights)
+            _log(folder, event)
+            save_checkpoint(trainer, folder.checkpoint, origin)
+        yield event
+    yield from _finish(folder, trainer, train, dev, test, data)
+
+
+def _describe(trainer: Trainer) -> str:
+    words = len(trainer.train_examples.forest.heads)
+    start = f"going on after epoch {trainer.epoch}" if trainer.epoch else "training"
+    return f"{start}: {words:,} words, {trainer.epochs} epochs of about {trainer.batches} batches, on {trainer.device}"
+
+
+def _read_treebank(path: str) -> list[Sentence]:
+    """The sentences of a file, all of which must have trees."""
+    sentences = list(read_conllu(path))
+    for sentence in sentences:
+        if not sentence.is_parsed:
+            raise sentence.error_at(1, "expected a sentence with a tree, found one without (HEAD is '_')")
+    return sentences
 
 
 def _load_teacher(folder: str, config: Config, device: str) -> Parser:
@@ -110,19 +147,36 @@ def _with_vectors(config: Config) -> tuple[Config, Any]:
     return replace(config, network=replace(config.network, word_dim=width)), vectors
 
 
-def _prepare(folder: ModelFolder, trainer: Trainer, resume: bool) -> None:
-    if not resume and folder.config.exists():
-        raise FileError(f"{folder.path}: a model is there already; --resume goes on with it, or name another folder")
+def _prepare(folder: ModelFolder, trainer: Trainer, origin: Origin, resume: bool) -> None:
+    if not resume and _is_taken(folder):
+        message = "a model is there already; --resume goes on with its training, or name another folder"
+        raise FileError(f"{folder.path}: {message}")
     try:
         folder.path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder.path}: {error.strerror or error}") from error
     if resume and folder.checkpoint.exists():
-        load_checkpoint(trainer, folder.checkpoint)
+        load_checkpoint(trainer, folder.checkpoint, origin)
+        if folder.card.exists() and trainer.finished:
+            limit = "training.epochs" if trainer.epoch >= trainer.epochs else "training.patience"
+            message = (
+                f"this training has ended already, after {trainer.epoch} epochs; a larger --{limit} goes on with it"
+            )
+            raise BiplanarError(f"{folder.path}: {message}")
     elif resume and folder.card.exists():
-        raise BiplanarError(f"{folder.path}: this training has ended already")
+        message = f"this training has ended already; to go on, it would need its {folder.checkpoint.name}"
+        raise BiplanarError(f"{folder.path}: {message}")
+    for outdated in (folder.card, folder.checksums):
+        outdated.unlink(missing_ok=True)
     folder.write_settings(trainer.config, trainer.vocabulary)
     _keep_log_up_to(folder, trainer.epoch)
+
+
+def _is_taken(folder: ModelFolder) -> bool:
+    """Whether there is anything to lose; settings alone are left by a training that was stopped before it saved any."""
+    parts = (folder.checkpoint, folder.weights, folder.int8, folder.onnx, folder.card)
+    foreign = folder.config.exists() and not folder.vocabulary.exists()
+    return foreign or any(part.exists() for part in parts)
 
 
 def _log(folder: ModelFolder, record: Record) -> None:
@@ -145,27 +199,40 @@ def read_log(folder: ModelFolder) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines[:-1]]
 
 
-def _finish(folder: ModelFolder, trainer: Trainer, train: list[Sentence], dev: list[Sentence], data: Data) -> None:
+def _finish(
+    folder: ModelFolder,
+    trainer: Trainer,
+    train: list[Sentence],
+    dev: list[Sentence],
+    test: list[Sentence] | None,
+    data: Data,
+) -> Iterator[Stage]:
+    yield Stage("exporting the network")
     export_model(folder)
     if epochs := trainer.config.training.segmenter_epochs:
+        yield Stage("training the tokenizer")
         train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=trainer.encoding.needs_upos)
+        folder.write_checksums()
     _draw_curves(folder)
-    parser = load(folder.path)
-    scores = {"dev": score(parser, dev)}
-    if data.test:
-        scores["test"] = score(parser, list(read_conllu(data.test)))
+    parser, scores = load(folder.path), {}
+    for name, sentences in (("dev", dev), ("test", test)):
+        if sentences is not None:
+            yield Stage(f"evaluating on the {name} file")
+            scores[name] = score(parser, sentences)
     write_card(folder, data.train, data.licence, trainer.config, trainer.seed, scores, data.teachers, data.raw)
-    folder.checkpoint.unlink(missing_ok=True)
 
 
 def export_model(folder: ModelFolder) -> None:
-    """Write a trained network for ONNX Runtime, in floats and in bytes, in the place of what there was."""
+    """Write a trained network for ONNX Runtime, in float32 and in int8, in the place of what there was."""
     config, vocabulary = folder.read_settings()
+    folder.verify(folder.segmenter)  # whose checksum is about to be written again
     network = build_network(config, vocabulary)
     load_weights(network, folder.weights)
+    folder.checksums.unlink(missing_ok=True)
     export_onnx(network, folder.onnx)
     export_onnx(network, folder.int8, int8=True)
     OnnxTagger(folder.int8, vocabulary).write_known(vocabulary)
+    folder.write_checksums()
 
 
 def score(parser: Parser, gold: list[Sentence], *, decoder: str = DEFAULT_DECODER) -> dict[str, dict[str, float]]:

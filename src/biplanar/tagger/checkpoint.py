@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
 from biplanar.data.files import writing
+from biplanar.data.forest import Forest
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.config import Config
 from biplanar.tagger.device import FULL, HALF, TorchTagger, choose_device
-from biplanar.tagger.features import Vocabulary
+from biplanar.tagger.features import Corpus, Vocabulary
 from biplanar.tagger.training import Trainer, build_network
 
 RANDOM, RANDOM_CUDA = "random.cpu", "random.cuda"
+
+# The metadata that tells a damaged file, and how many of its digits a message shows.
+CHECKSUM, SHOWN_DIGITS = "checksum", 12
+
+# Settings that say no more than when training ends: with others, a training that has ended can go on.
+MAY_CHANGE = {"training.epochs", "training.patience"}
 
 
 def save_weights(network: nn.Module, path: Path) -> None:
@@ -48,7 +60,54 @@ def load_tagger(
     return TorchTagger(network.to(where), vocabulary, where, precision=HALF if where.type == "cuda" else FULL)
 
 
-def save_checkpoint(trainer: Trainer, path: Path) -> None:
+@dataclass(frozen=True)
+class Origin:
+    """What a training was started with; its checkpoints fit no training that was started with anything else."""
+
+    settings: dict[str, Any]  # by their full names
+    seed: int
+    train: str  # checksums of the data, the teachers, and what else is made of both
+    dev: str
+    teachers: list[str]
+    derived: str
+
+    @classmethod
+    def of(cls, trainer: Trainer, teachers: Sequence[str] = ()) -> Origin:
+        """Of a training, and the checksums of its teachers."""
+        examples = trainer.train_examples
+        arrays = {task: column.ids for task, column in examples.targets.items()}
+        return cls(
+            trainer.config.to_flat_dict(),
+            trainer.seed,
+            _checksum(*_treebank(examples.corpus, examples.forest)),
+            _checksum(*_treebank(trainer.dev_corpus, trainer.dev)),
+            list(teachers),
+            _checksum(trainer.vocabulary.to_dict(), examples.corpus.treebanks, *arrays, *arrays.values()),
+        )
+
+    def differences(self, other: Origin) -> list[str]:
+        """How another training differs, in words; settings that only say when training ends do not count."""
+        found = [
+            f"{name} is {self.settings.get(name)!r} there and {other.settings.get(name)!r} here"
+            for name in sorted({*self.settings, *other.settings} - MAY_CHANGE)
+            if self.settings.get(name) != other.settings.get(name)
+        ]
+        if self.seed != other.seed:
+            found.append(f"the seed is {self.seed} there and {other.seed} here")
+        found += ["the training data differ"] * (self.train != other.train)
+        found += ["the dev data differ"] * (self.dev != other.dev)
+        found += ["the teachers differ"] * (self.teachers != other.teachers)
+        if not found and self.derived != other.derived:
+            found.append("the word vectors, the features or the order of the files differ")
+        return found
+
+
+def _treebank(corpus: Corpus, forest: Forest) -> list[Any]:
+    columns = [part for column in (forest.deprels, forest.upos) if column for part in (column.names, column.ids)]
+    return [corpus.forms, corpus.words, corpus.offsets, forest.heads, *columns]
+
+
+def save_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
     """Write all that a training needs to go on as if it had never stopped."""
     tensors = {f"network.{name}": tensor for name, tensor in trainer.network.state_dict().items()}
     tensors |= {f"auxiliary.{name}": tensor for name, tensor in trainer.auxiliary.state_dict().items()}
@@ -58,16 +117,19 @@ def save_checkpoint(trainer: Trainer, path: Path) -> None:
     if trainer.device.type == "cuda":
         tensors[RANDOM_CUDA] = torch.cuda.get_rng_state(trainer.device)
     state = {"epoch": trainer.epoch, "best_las": trainer.best_las, "stale": trainer.stale}
-    metadata = {"state": json.dumps(state), "fingerprint": fingerprint(trainer)}
+    metadata = {"state": json.dumps(state), "origin": json.dumps(asdict(origin))}
     _write({name: tensor.cpu() for name, tensor in tensors.items()}, metadata, path)
 
 
-def load_checkpoint(trainer: Trainer, path: Path) -> None:
-    """Take up a training where a checkpoint left it; it must be of the same data, configuration, seed and teaching."""
+def load_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
+    """Take up a training where a checkpoint left it; it must have been started with the same."""
     tensors, metadata = _read(path)
-    if metadata.get("fingerprint") != fingerprint(trainer):
-        wanted = "this data, configuration and seed, with the same teaching"
-        raise BiplanarError(f"{path}: expected a checkpoint of {wanted}, found another's")
+    if "origin" not in metadata:
+        raise FileError(f"{path}: expected a checkpoint of this version of Biplanar, found one of an older version")
+    if differences := Origin(**json.loads(metadata["origin"])).differences(origin):
+        raise BiplanarError(
+            f"{path}: expected a checkpoint of this training, found another's: {'; '.join(differences)}"
+        )
     _fill(trainer.network, _under("network.", tensors), path)
     _fill(trainer.auxiliary, _under("auxiliary.", tensors), path)
     states: dict[int, dict[str, Tensor]] = {}
@@ -83,14 +145,10 @@ def load_checkpoint(trainer: Trainer, path: Path) -> None:
     trainer.epoch, trainer.best_las, trainer.stale = state["epoch"], state["best_las"], state["stale"]
 
 
-def fingerprint(trainer: Trainer) -> str:
-    """What must be equal for a checkpoint to fit: the configuration, the seed, the data, and what teachers teach."""
-    known = [trainer.config.to_dict(), trainer.seed, trainer.vocabulary.to_dict(), *sorted(trainer.soft_targets)]
-    digest = hashlib.sha256(json.dumps(known).encode())
-    forest, treebanks = trainer.train_examples.forest, trainer.train_examples.corpus.treebanks
-    for array in (forest.heads, forest.offsets, trainer.dev.heads, treebanks):
-        digest.update(b"" if array is None else array.tobytes())
-    return digest.hexdigest()
+def saved_epoch(path: Path) -> int:
+    """How many epochs a checkpoint holds; it is not read for more."""
+    with _opened(path) as file:
+        return int(json.loads((file.metadata() or {})["state"])["epoch"])
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -105,16 +163,50 @@ def _fill(network: nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
 
 
 def _write(tensors: dict[str, Tensor], metadata: dict[str, str], path: Path) -> None:
-    data = save({name: tensor.contiguous() for name, tensor in tensors.items()}, metadata)
+    """The checksum is part of the file, so that there is no moment in which it belongs to another one."""
+    tensors = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    data = save(tensors, metadata | {CHECKSUM: _content_checksum(tensors, metadata)})
     with writing(path) as stream:
         stream.buffer.write(data)
 
 
-def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
     try:
         with safe_open(path, framework="pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+            yield file
     except FileNotFoundError as error:
         raise FileError(f"{path}: no such file") from error
     except (OSError, SafetensorError) as error:
         raise FileError(f"{path}: truncated or corrupt weights ({error})") from error
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    with _opened(path) as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        metadata = file.metadata() or {}
+    expected = metadata.pop(CHECKSUM, None)  # files of older versions have none
+    if expected is not None and expected != (found := _content_checksum(tensors, metadata)):
+        message = f"expected the checksum {expected[:SHOWN_DIGITS]}..., found {found[:SHOWN_DIGITS]}..."
+        raise FileError(f"{path}: {message}; the file is damaged")
+    return tensors, metadata
+
+
+def _content_checksum(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
+    parts = [metadata, *(part for name, tensor in sorted(tensors.items()) for part in _described(name, tensor))]
+    return _checksum(*parts)
+
+
+def _described(name: str, tensor: Tensor) -> tuple[list[Any], NDArray[np.uint8]]:
+    return [name, str(tensor.dtype), list(tensor.shape)], tensor.reshape(-1).view(torch.uint8).numpy()
+
+
+def _checksum(*parts: Any) -> str:
+    """Of arrays and plain values, one after the other."""
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            digest.update(np.ascontiguousarray(part).data)
+        else:
+            digest.update(json.dumps(part, sort_keys=True).encode())
+    return digest.hexdigest()

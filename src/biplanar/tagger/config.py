@@ -97,6 +97,13 @@ class Config:
         """As nested plain values."""
         return asdict(self)
 
+    def to_flat_dict(self) -> dict[str, Any]:
+        """As plain values by their full names, `section.key`."""
+        flat: dict[str, Any] = {}
+        for key, value in self.to_dict().items():
+            flat |= {f"{key}.{name}": one for name, one in value.items()} if isinstance(value, dict) else {key: value}
+        return flat
+
     def to_toml(self) -> str:
         """As TOML, every value written out."""
         plain, sections = [], []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import onnxruntime
@@ -74,9 +74,11 @@ class OnnxTagger:
         self._words = _load(self.files.words, threads)
         self._network = _metadata(self._words, NETWORK_KEY) or ""
         self._spell = self._load_part(self.files.forms, threads)
-        self.labels: dict[str, int] = {output.name: output.shape[-1] for output in self._words.get_outputs()}
+        self.labels = _output_sizes(self._words, self.files.words)
+        self._check_labels(vocabulary)
+        (self._form_width,) = _output_sizes(self._spell, self.files.forms).values()
         self._relations = self._load_part(self.files.relations, threads) if DEPENDENT in self.labels else None
-        self._forms = FormCache(vocabulary, self._encode_forms, known=self._read_known())
+        self._forms = FormCache(vocabulary, self._encode_forms, known=self._read_known(len(vocabulary.forms)))
 
     def _load_part(self, path: Path, threads: int) -> onnxruntime.InferenceSession:
         session = _load(path, threads)
@@ -84,17 +86,30 @@ class OnnxTagger:
             raise FileError(f"{path}: expected a part of the same network as {self.files.words}, found another's")
         return session
 
-    def _read_known(self) -> Float32s | None:
+    def _check_labels(self, vocabulary: Vocabulary) -> None:
+        for task, names in vocabulary.tasks.items():
+            if (found := self.labels.get(task, 0)) != len(names):
+                expected = f"expected scores for the {len(names)} labels of {task}"
+                raise FileError(f"{self.files.words}: {expected}, found {found}")
+        if (DEPENDENT in self.labels) != (GOVERNOR in self.labels):
+            raise FileError(f"{self.files.words}: expected both {DEPENDENT} and {GOVERNOR} or neither, found one")
+
+    def _read_known(self, forms: int) -> Float32s | None:
         path = self.files.known
         if not path.exists():
             return None
-        try:
-            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as parts:
-                rounded, network = parts["vectors"], str(parts["network"])
-        except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
-            raise FileError(f"{path}: truncated or corrupt vectors of forms ({_first_line(error)})") from error
+        with (
+            _reading(path, "vectors of forms"),
+            path.open("rb") as stream,
+            np.load(stream, allow_pickle=False) as parts,
+        ):
+            rounded, network = parts["vectors"], str(parts["network"])
         if network != self._network:
             raise FileError(f"{path}: expected a part of the same network as {self.files.words}, found another's")
+        expected = (min(forms, MOST_KNOWN), self._form_width)
+        if rounded.shape != expected or rounded.dtype != np.int8:
+            found = f"{rounded.shape} of {rounded.dtype}"
+            raise FileError(f"{path}: expected an array of shape {expected} of int8, found one of shape {found}")
         return np.asarray(np.divide(rounded, LARGEST_BYTE, dtype=np.float32))
 
     def write_known(self, vocabulary: Vocabulary) -> None:
@@ -106,8 +121,7 @@ class OnnxTagger:
 
     def _encode_forms(self, spellings: Spellings) -> Float32s:
         """Form vectors, a few forms of similar lengths at a time: ONNX's LSTM spends on all what the longest takes."""
-        (width,) = (output.shape[-1] for output in self._spell.get_outputs())
-        vectors = np.empty((len(spellings.ids), width), dtype=np.float32)
+        vectors = np.empty((len(spellings.ids), self._form_width), dtype=np.float32)
         order = np.argsort(spellings.lengths, kind="stable")
         for start in range(0, len(order), FORMS_AT_ONCE):
             some = order[start : start + FORMS_AT_ONCE]
@@ -121,6 +135,9 @@ class OnnxTagger:
         except Exception as error:  # ONNX Runtime's errors have no base of their own
             message = f"{self.files.forms}: these words do not fit the network, whose vocabulary must be another's"
             raise BiplanarError(f"{message} ({_first_line(error)})") from error
+        expected = (len(spellings.ids), self._form_width)
+        if vectors.shape != expected:
+            raise FileError(f"{self.files.forms}: expected vectors of shape {expected}, found {vectors.shape}")
         return np.asarray(vectors, dtype=np.float32)
 
     def represent(self, forms: Sequence[str]) -> Float32s:
@@ -142,22 +159,31 @@ class OnnxTagger:
         sentence, word = np.nonzero(batch.mask)
         places = word * len(batch.lengths) + sentence
         inputs = {"forms": forms, "words": batch.words, "lengths": batch.lengths, "places": places}
-        return dict(zip(self.labels, self._words.run(list(self.labels), inputs), strict=True))
+        with _running(self.files.words):
+            return dict(zip(self.labels, self._words.run(list(self.labels), inputs), strict=True))
 
     def _relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
         """Scores of relations, given each word's head: (words, relations)."""
         assert self._relations is not None
-        (scores,) = self._relations.run(None, {"dependents": dependents, "heads": heads, "governors": governors})
+        with _running(self.files.relations):
+            (scores,) = self._relations.run(None, {"dependents": dependents, "heads": heads, "governors": governors})
         return np.asarray(scores, dtype=np.float32)
 
 
 def _load(path: Path, threads: int) -> onnxruntime.InferenceSession:
-    session = _open(path, threads)
-    version = _metadata(session, FORMAT_KEY)
+    with _reading(path, "ONNX data"):
+        session = _open(path, threads)
+        version = _metadata(session, FORMAT_KEY)
     if version != FORMAT_VERSION:
         found = "none" if version is None else f"{version!r}"
         raise FileError(f"{path}: expected a Biplanar network of format {FORMAT_VERSION!r}, found {found}")
     return session
+
+
+def _output_sizes(session: onnxruntime.InferenceSession, path: Path) -> dict[str, int]:
+    """How many features or labels each output has, by its name."""
+    with _reading(path, "ONNX data"):
+        return {output.name: int(output.shape[-1]) for output in session.get_outputs()}
 
 
 def _metadata(session: onnxruntime.InferenceSession, key: str) -> str | None:
@@ -170,14 +196,29 @@ def _open(path: Path, threads: int) -> onnxruntime.InferenceSession:
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = FATAL
     options.enable_mem_pattern = False  # it remembers every shape it sees, and no two batches have the same
+    with path.open("rb"):  # ONNX Runtime's own error would not say what is wrong with the file
+        pass
+    # There is nothing to fall back to, and ONNX Runtime would print that it does.
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"], enable_fallback=False)
+
+
+@contextmanager
+def _reading(path: Path, kind: str) -> Iterator[None]:
+    """Damaged files make ONNX Runtime, NumPy and zipfile raise errors of more kinds than they name."""
     try:
-        with path.open("rb"):
-            pass
-        return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        yield
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from error
+    except Exception as error:
+        raise FileError(f"{path}: truncated or corrupt {kind} ({_first_line(error)})") from error
+
+
+@contextmanager
+def _running(path: Path) -> Iterator[None]:
+    try:
+        yield
     except Exception as error:  # ONNX Runtime's errors have no base of their own
-        raise FileError(f"{path}: truncated or corrupt ONNX data ({_first_line(error)})") from error
+        raise FileError(f"{path}: ONNX Runtime cannot run this network ({_first_line(error)})") from error
 
 
 def _first_line(error: Exception) -> str:

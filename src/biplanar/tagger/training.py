@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -39,6 +39,16 @@ DEV_BATCH_WORDS = 20_000
 
 # While a network is still unsure of everything, a thorough search would take longer than an epoch.
 QUICK = Beam(states=32, wider=2, edges=100_000, nodes=2_000)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Batches of the current epoch that are done."""
+
+    epoch: int  # from 1
+    epochs: int
+    batch: int
+    batches: int
 
 
 @dataclass(frozen=True)
@@ -183,13 +193,17 @@ class Trainer:
         corpus, heads = self.train_examples.corpus, self.train_examples.forest.heads
         return soft_targets(Ensemble(teachers, known), corpus, heads, DEV_BATCH_WORDS)
 
-    def run(self) -> Iterator[Record]:
-        """Train to the end, or until patience ends; after each record the state may be saved."""
+    @property
+    def finished(self) -> bool:
+        """Whether all epochs are done, or patience has ended."""
+        return self.epoch >= self.epochs or 0 < self.config.training.patience <= self.stale
+
+    def run(self) -> Iterator[Progress | Record]:
+        """Train to the end, telling progress after each batch; after each record the state may be saved."""
         every = max(1, round(self.epochs / self.config.training.evaluations))
-        patience = self.config.training.patience
         loss, words, start = 0.0, 0, time.monotonic()
-        while self.epoch < self.epochs and not (patience and self.stale >= patience):
-            epoch_loss, epoch_words = self._run_epoch()
+        while not self.finished:
+            epoch_loss, epoch_words = yield from self._run_epoch()
             loss, words = loss + epoch_loss, words + epoch_words
             self.epoch += 1
             if self.epoch % every == 0 or self.epoch == self.epochs:
@@ -200,7 +214,7 @@ class Trainer:
                 yield Record(self.epoch, self.epochs, loss / words, uas, las, speed, best)
                 loss, words, start = 0.0, 0, time.monotonic()
 
-    def _run_epoch(self) -> tuple[float, int]:
+    def _run_epoch(self) -> Generator[Progress, None, tuple[float, int]]:
         """One round over the training sentences; batches are of similar lengths, in random order."""
         rng = np.random.default_rng([self.seed, self.epoch])
         lengths = self.train_examples.corpus.lengths
@@ -212,6 +226,7 @@ class Trainer:
         for at, number in enumerate(rng.permutation(len(batches))):
             self._set_learning_rate((self.epoch + at / len(batches)) / self.epochs)
             total += self._step(batches[number])
+            yield Progress(self.epoch + 1, self.epochs, at + 1, len(batches))
         loss = float(total)
         if not math.isfinite(loss):
             raise BiplanarError(f"training diverged in epoch {self.epoch + 1}: try a lower training.learning_rate")

@@ -1,0 +1,102 @@
+"""`biplanar train` from the outside: what it tells on the way, and what Ctrl-C leaves behind."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from tests.conftest import ROOT
+
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")  # colours and movements of the cursor
+TINY = str(ROOT / "examples" / "tiny.conllu")
+SMALL = (
+    *("--network.hidden", "8", "--network.layers", "1", "--network.char_hidden", "4", "--network.output_hidden", "0"),
+    *("--training.batch_words", "60", "--training.segmenter_epochs", "0", "--device", "cpu"),
+)
+
+
+def start(folder, *options: str, stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "biplanar", "train", "--train", TINY, "--dev", TINY, "-o", str(folder)]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+    return subprocess.Popen([*command, *SMALL, *options], stdout=subprocess.PIPE, stderr=stderr, env=environment)
+
+
+def run(folder, *options: str) -> tuple[int, list[str]]:
+    process = start(folder, *options)
+    out, err = process.communicate(timeout=300)
+    assert out == b""
+    return process.returncode, err.decode().splitlines()
+
+
+def interrupted(folder, wanted: str, *options: str) -> tuple[int, str]:
+    """Press Ctrl-C when a line with this start has come; the exit code and the last line."""
+    with start(folder, *options) as process:
+        for line in process.stderr:
+            if line.decode().startswith(wanted):
+                process.send_signal(signal.SIGINT)
+                break
+        rest = process.stderr.read().decode().splitlines()
+    return process.returncode, rest[-1]
+
+
+def test_a_line_for_each_stage_and_look_at_dev_where_there_is_no_terminal(tmp_path):
+    code, lines = run(tmp_path, "--training.epochs", "3")
+    assert code == 0
+    assert [re.sub(r"  loss .*", "", line) for line in lines] == [
+        "training: 190 words, 3 epochs of about 3 batches, on cpu",
+        "epoch 1/3",
+        "epoch 2/3",
+        "epoch 3/3",
+        "exporting the network",
+        "evaluating on the dev file",
+        f"biplanar: the model is in {tmp_path}; its card is {tmp_path / 'README.md'}",
+    ]
+
+
+def test_a_bar_with_epochs_batches_and_the_time_left_on_a_terminal(tmp_path):
+    screen, keyboard = pty.openpty()
+    with start(tmp_path, "--training.epochs", "40", "--training.evaluations", "1", stderr=keyboard):
+        os.close(keyboard)
+        shown = CONTROL.sub("", "".join(_everything(screen)))
+    assert re.search(r"epoch \d+/40, batch \d+/\d+ .*0:00:\d\d left", shown)
+    assert "None" not in shown
+
+
+def _everything(screen: int) -> Iterator[str]:
+    try:
+        while data := os.read(screen, 1 << 16):
+            yield data.decode(errors="replace")
+    except OSError:  # the other end has been closed
+        return
+
+
+def test_ctrl_c_says_what_is_saved_and_how_to_go_on(tmp_path):
+    epochs = ("--training.epochs", "400", "--training.evaluations", "400")
+    code, last = interrupted(tmp_path, "epoch 2/400", *epochs)
+    assert code == 130
+    found = re.fullmatch(
+        rf"biplanar: interrupted; epoch (\d+) is saved in {tmp_path / 'checkpoint.safetensors'}, "
+        "and the same command with --resume goes on from there",
+        last,
+    )
+    assert found
+    assert not list(tmp_path.glob(".*"))
+    fewer = ("--training.epochs", str(int(found[1]) + 1), "--training.evaluations", "400")
+    code, lines = run(tmp_path, *fewer, "--resume")
+    assert code == 0
+    assert lines[0].startswith(f"going on after epoch {found[1]}: ")
+    assert lines[1].startswith(f"epoch {int(found[1]) + 1}/")
+
+
+def test_ctrl_c_before_anything_is_saved(tmp_path):
+    code, last = interrupted(tmp_path, "training: ", "--training.epochs", "5000", "--training.evaluations", "1")
+    assert code == 130
+    assert last == "biplanar: interrupted; nothing is saved yet, and the same command starts anew"
+    code, lines = run(tmp_path, "--training.epochs", "1")
+    assert code == 0
+    assert lines[1].startswith("epoch 1/1")

@@ -1,0 +1,70 @@
+"""What lies in a model's folder, and its checksums."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import biplanar
+from biplanar.errors import FileError
+from biplanar.pipeline.model_folder import ModelFolder
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the embedded model, whose files are links until they are written anew."""
+    source = biplanar.load().folder.path
+    for path in source.rglob("*"):
+        if path.is_file():
+            target = tmp_path / path.relative_to(source)
+            target.parent.mkdir(exist_ok=True)
+            target.symlink_to(path)
+    return ModelFolder(tmp_path)
+
+
+def damage(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.unlink()
+    path.write_bytes(data)
+
+
+def names(folder: ModelFolder) -> set[str]:
+    return {line.split("  ")[1] for line in folder.checksums.read_text(encoding="utf-8").splitlines()}
+
+
+def test_the_embedded_model_has_checksums_of_all_it_loads(copy):
+    files = {path.relative_to(copy.path).as_posix() for path in copy.path.rglob("*") if path.is_file()}
+    assert names(copy) == files - {"README.md", "SHA256SUMS"}
+    copy.verify(copy.path)
+
+
+@pytest.mark.parametrize("name", sorted(names(biplanar.load().folder)))
+def test_a_damaged_file_is_named_with_both_checksums(copy, name):
+    damage(copy.path / name)
+    with pytest.raises(FileError) as refused:
+        biplanar.load(copy.path)("Nobody came.")
+    assert str(refused.value).startswith(f"{copy.path / name}: expected the checksum ")
+    assert "..., found " in str(refused.value)
+
+
+def test_a_folder_without_checksums_is_taken_as_it_is(copy):
+    copy.checksums.unlink()
+    copy.config.unlink()
+    copy.config.write_text(f"# mine\n{(biplanar.load().folder.config).read_text(encoding='utf-8')}", encoding="utf-8")
+    assert len(biplanar.load(copy.path)("Nobody came.")) == 1
+
+
+def test_what_is_not_loaded_is_not_verified(copy):
+    damage(copy.segmenter)
+    assert len(biplanar.load(copy.path)([["Nobody", "came", "."]])) == 1
+
+
+def test_checksums_are_those_of_sha256sum(copy):
+    before = copy.checksums.read_text(encoding="utf-8")
+    copy.checksums.unlink()
+    copy.write_checksums()
+    assert copy.checksums.read_text(encoding="utf-8") == before
+    # What `sha256sum` says of the file.
+    assert "e68aa9376ff4080e2d95257f38bfc10410ad148334f28cab3862b95ab37a0e77  config.toml\n" in before
