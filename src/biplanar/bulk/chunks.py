@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from biplanar.data.conllu import Block, read_blocks, whole_blocks, words_to_conllu
-from biplanar.data.files import INPUTS, display_name, is_plain_file, read_lines
+from biplanar.data.files import INPUTS, UTF_8, display_name, is_plain_file, read_lines
 from biplanar.errors import UnknownNameError
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_input import chunked
@@ -110,6 +110,7 @@ class Source:
     files: tuple[str | Path, ...] = ("-",)
     kind: str | None = None  # None: by each file's name
     text: str | None = None
+    text_encoding: str = UTF_8
 
     def __post_init__(self) -> None:
         if self.kind not in (None, *INPUTS):
@@ -126,17 +127,17 @@ class Source:
             yield from _text_chunks_of(self.text, self.kind or "text", enough)
             return
         for file in self.files:
-            yield from _file_chunks(file, self.kind or _kind_of(file), enough)
+            yield from _file_chunks(file, self.kind or _kind_of(file), self.text_encoding, enough)
 
 
 def _kind_of(file: str | Path) -> str:
     return "conllu" if ".conllu" in str(file) else "text"
 
 
-def _file_chunks(file: str | Path, kind: str, enough: Enough) -> Iterator[Chunk]:
+def _file_chunks(file: str | Path, kind: str, text_encoding: str, enough: Enough) -> Iterator[Chunk]:
     if kind == "conllu":
-        return _conllu_chunks(read_blocks(file), enough)
-    lines = (line for _, line in read_lines(file))
+        return _conllu_chunks(read_blocks(file, text_encoding), enough)
+    lines = (line for _, line in read_lines(file, text_encoding))
     return _line_chunks(lines, (line + "\n" for line in lines), display_name(file), kind, enough)
 
 

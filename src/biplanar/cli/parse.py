@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from biplanar.data.files import INPUTS, OUTPUTS
+from biplanar.cli.options import TEXT_ENCODING
+from biplanar.data.files import INPUTS, OUTPUTS, UTF_8
 
 # What is written to files of these endings, if nothing else is asked for; all others get CoNLL-U.
 ENDINGS = {".json": "json", ".jsonl": "json", ".svg": "svg", ".html": "html", ".txt": "tree"}
@@ -23,6 +24,7 @@ def parse(
     kind: Annotated[
         str | None, typer.Option("--input", help=f"{', '.join(INPUTS)}; by the file's name if not given.")
     ] = None,
+    text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     target: Annotated[
         str | None, typer.Option("--output", help=f"{', '.join(OUTPUTS)}; by the ending of -o if not given.")
     ] = None,
@@ -69,7 +71,7 @@ def parse(
         width=terminal_width(),
         colour=sys.stdout.isatty(),
     )
-    source = Source(tuple(files or ["-"]), kind, text)
+    source = Source(tuple(files or ["-"]), kind, text, text_encoding)
     runner = make_engine(EngineConfig(workers, _report), engine)
     with writing(output) as stream:
         outcome = parse_files(source, stream.buffer, task, runner)

@@ -243,15 +243,3 @@ def head_probabilities(sentence: Sentence) -> list[float] | None:
     marker = f"{PROBABILITY}="
     found = [item for misc in sentence.column(MISC) for item in misc.split("|") if item.startswith(marker)]
     return [float(item.removeprefix(marker)) for item in found] if len(found) == len(sentence) else None
-
-
-def raw_text(sentences: Sequence[Sentence]) -> str:
-    """The text of a treebank as UD publishes it: a paragraph a line, a blank line between paragraphs."""
-    pieces: list[str] = []
-    for sentence in sentences:
-        starts = any(comment.startswith(("# newdoc", "# newpar")) for comment in sentence.comments)
-        if pieces:
-            pieces.append("\n\n" if starts else " ")
-        text = sentence.comment("text")
-        pieces.append(text if text is not None else " ".join(sentence.forms))
-    return "".join(pieces) + "\n"

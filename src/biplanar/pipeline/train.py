@@ -9,13 +9,14 @@ from typing import Any
 
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.data.files import read_lines, writing
+from biplanar.data.raw_text import raw_text
 from biplanar.decoding import DEFAULT_DECODER
 from biplanar.errors import BiplanarError, FileError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.loading import load
 from biplanar.pipeline.model_card import write_card
 from biplanar.pipeline.model_folder import ModelFolder
-from biplanar.pipeline.parser import Parser, raw_text
+from biplanar.pipeline.parser import Parser
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, load_weights, save_checkpoint, save_weights
 from biplanar.tagger.config import Config
 from biplanar.tagger.device import choose_device
