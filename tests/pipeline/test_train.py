@@ -20,8 +20,8 @@ import biplanar
 from biplanar.data.files import writing
 from biplanar.errors import BiplanarError, FileError, FormatError, UnknownNameError
 from biplanar.evaluation import evaluate
+from biplanar.pipeline.loading import RUNTIMES
 from biplanar.pipeline.model_folder import ModelFolder
-from biplanar.pipeline.parser import RUNTIMES
 from biplanar.pipeline.train import Data, Stage, export_model, read_log, train_model
 from biplanar.tagger import checkpoint
 from biplanar.tagger.config import CONFIGS, Config, ConfigError, read_config

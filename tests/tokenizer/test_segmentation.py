@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import time
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -359,17 +361,39 @@ class TestTraining:
     def test_the_seed_changes_the_order_of_the_sentences(self, tmp_path, monkeypatch):
         orders = []
 
-        class Trainer:
-            @staticmethod
-            def train(_method, treebank, *_: object) -> bytes:
-                orders.append([" ".join(word.form for word in sentence.words) for sentence in treebank])
-                return b""
+        def note(job: dict[str, str]) -> bytes:
+            orders.append([" ".join(sentence.forms) for sentence in parse_conllu(job["train"])])
+            return b""
 
-        monkeypatch.setattr(segmentation.udpipe, "Trainer", Trainer)
+        monkeypatch.setattr(segmentation, "_run_trainer", note)
         for seed in (1, 1, 2):
             train_segmenter(SENTENCES, None, tmp_path / "model", seed=seed)
         assert orders[0] == orders[1] != orders[2]
         assert sorted(orders[0]) == sorted(orders[2])
+
+    def test_it_can_be_interrupted(self, tmp_path):
+        program = (
+            "import sys\n"
+            "from biplanar.data.conllu import parse_conllu\n"
+            "from biplanar.tokenizer.segmentation import train_segmenter\n"
+            "sentences = list(parse_conllu(sys.argv[1]))\n"
+            "print('now', flush=True)\n"
+            "train_segmenter(sentences, None, sys.argv[2], epochs=1000)\n"
+        )
+        command = [sys.executable, "-c", program, "".join(one.raw for one in SENTENCES), str(tmp_path / "model")]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout.readline() == b"now\n"
+            time.sleep(1)  # until UDPipe is at work
+            process.send_signal(signal.SIGINT)
+            errors = process.communicate(timeout=30)[1]
+        assert errors.endswith(b"KeyboardInterrupt\n")
+        assert not list(tmp_path.iterdir())
+
+    def test_a_process_that_was_killed(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(sys, "executable", "/bin/false")
+        with pytest.raises(BiplanarError, match="UDPipe's training ended with exit code 1"):
+            train_segmenter(SENTENCES, None, tmp_path / "model")
+        assert not list(tmp_path.iterdir())
 
     def test_too_little_to_learn_from(self, tmp_path):
         for sentences in ([], [Sentence.from_words(["a"])]):
@@ -384,7 +408,7 @@ class TestTraining:
         assert not list(tmp_path.iterdir())
 
     def test_a_place_that_cannot_be_written_to_is_seen_before_training(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(segmentation.udpipe, "Trainer", None)
+        monkeypatch.setattr(segmentation, "_run_trainer", None)
         with pytest.raises(FileError, match="missing/model: No such file or directory"):
             train_segmenter(SENTENCES, None, tmp_path / "missing" / "model")
 
@@ -395,7 +419,7 @@ class TestTraining:
         sentences = parse_conllu("\ufeff" + blocks.replace("\n", "\r\n"))
         reduced = [list(segmentation._reduced_lines(sentence, tags=True)) for sentence in sentences]
         assert reduced == [list(segmentation._reduced_lines(sentence, tags=True)) for sentence in SENTENCES]
-        assert len(segmentation._to_udpipe(sentences, tags=True)) == len(SENTENCES)
+        assert len(list(parse_conllu(segmentation._to_udpipe(sentences, tags=True)))) == len(SENTENCES)
 
 
 class TestLoading:

@@ -34,13 +34,16 @@ def train(
     licence: Annotated[str, typer.Option(help="The treebank's licence, for the model's card.")] = "not stated",
     encoding: Annotated[str | None, typer.Option("--encoding", "-e", help="2p-full, 2p-greedy, rel-pos, ...")] = None,
     distill: Annotated[
-        str | None, typer.Option(help="Learn from these models, too: their folders, with commas between.")
+        str | None, typer.Option(help="Distil these models: their folders, separated by commas.")
     ] = None,
     raw: Annotated[
         list[str] | None, typer.Option("--raw", help="Text, or CoNLL-U without trees, for the teachers to parse.")
     ] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="section.key=value", hidden=True)] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was cut off.")] = False,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on from the checkpoint; with more --training.epochs also after the end."),
+    ] = False,
 ) -> None:
     """Train a parser on a treebank. Any setting can be changed: --network.hidden 200, --training.epochs 50, ..."""
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""The model's card: what it was made of, under which licence, and how good it is."""
+"""The model card: data, licence, scores and settings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def write_card(
     teachers: Sequence[str] = (),
     raw: Sequence[str] = (),
 ) -> None:
-    """Write the card of a trained model, and say whom it learned from."""
+    """Write the card of a trained model, with its teachers."""
     taught = f"| taught by | {_names(teachers)} |\n" if teachers else ""
     taught += f"| on the text of | {_names(raw)} |\n" if raw else ""
     text = CARD.format(

@@ -1,4 +1,4 @@
-"""A model's folder: what lies in it, and its settings as text. Nothing in it is executed when it is read."""
+"""A model's folder: its files, settings and checksums. Nothing in it is executed when it is read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMAT_VERSION = 2
 # Hexadecimal digits of a SHA-256 checksum, and how many of them a message shows.
 DIGITS, SHOWN_DIGITS = 64, 12
 
-# What settings are where a folder says nothing of them: models of format 1 have no parts that came later.
+# Settings that a folder does not have take these values: models of format 1 lack what came later.
 DEFAULTS = {
     1: Config(network=NetworkConfig(attention=False, depths=False, relation_hidden=0, treebank_dim=0)),
     FORMAT_VERSION: Config(),
@@ -50,7 +50,7 @@ class ModelFolder:
 
     @property
     def onnx(self) -> Path:
-        """The network for ONNX Runtime, in floats: a folder."""
+        """The network for ONNX Runtime, in float32: a folder."""
         return self.path / "onnx"
 
     @property
@@ -65,7 +65,7 @@ class ModelFolder:
 
     @property
     def card(self) -> Path:
-        """What the model was made of, and how good it is."""
+        """The model card: data, licence, scores and settings."""
         return self.path / "README.md"
 
     @property
@@ -80,7 +80,7 @@ class ModelFolder:
 
     @property
     def checkpoint(self) -> Path:
-        """Where training stands; kept when it has ended, so that it can go on with more epochs."""
+        """The state of the training; kept when it has ended, so that it can go on with more epochs."""
         return self.path / "checkpoint.safetensors"
 
     @property

@@ -1,4 +1,4 @@
-"""Training a model from start to end: a treebank in, a model folder out. Can be killed at any moment and resumed."""
+"""Training a model from start to end: a treebank in, a model folder out. Can be interrupted anywhere and resumed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "Words", "Sentences")
 
 @dataclass(frozen=True)
 class Data:
-    """The files of a treebank, its licence for the model's card, models to learn from, and text for them to parse."""
+    """The files of a treebank, its licence for the model card, teachers to distil, and text for them to parse."""
 
     train: Sequence[str]
     dev: str
@@ -44,7 +44,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Stage:
-    """What begins now, where it is not an epoch."""
+    """The start of work that is not an epoch."""
 
     name: str
 
@@ -58,9 +58,9 @@ Event = Stage | Progress | Record
 def train_model(
     data: Data, config: Config, folder: ModelFolder, *, seed: int = 1, device: str = "auto", resume: bool = False
 ) -> Iterator[Event]:
-    """Train, telling each batch, each look at the dev file (a `Record`, which is saved) and each other stage.
+    """Train; yields a `Progress` after each batch, a `Record` after each look at the dev file, a `Stage` between.
 
-    When the events end, the model folder is complete.
+    Before a record is yielded, a checkpoint is saved. When the events end, the model folder is complete.
     """
     if data.raw and not data.teachers:
         raise BiplanarError("raw text needs teachers to parse it: name them with --distill")
@@ -186,7 +186,7 @@ def _log(folder: ModelFolder, record: Record) -> None:
 
 
 def _keep_log_up_to(folder: ModelFolder, epoch: int) -> None:
-    """Records that a killed training wrote after its last checkpoint will be written again."""
+    """Drop the records that an interrupted training wrote after its last checkpoint; it writes them again."""
     records = [record for record in read_log(folder) if record["epoch"] <= epoch]
     with writing(folder.log) as stream:
         stream.writelines(json.dumps(record) + "\n" for record in records)
@@ -246,7 +246,7 @@ def score(parser: Parser, gold: list[Sentence], *, decoder: str = DEFAULT_DECODE
 
 
 def _draw_curves(folder: ModelFolder) -> None:
-    """Loss and dev scores over the epochs, as a picture; without matplotlib there is none, but no training is lost."""
+    """Plot loss and dev scores over the epochs; without matplotlib, training goes on without the plot."""
     try:
         from matplotlib.figure import Figure
     except ImportError:

@@ -1,4 +1,4 @@
-"""Weights and checkpoints on disk, as safetensors: nothing is executed when they are read."""
+"""Weights and checkpoints on disk, as safetensors with a checksum: nothing is executed when they are read."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def load_tagger(
 ) -> TorchTagger:
     """A trained network, on a device, ready to score; in half precision where the device gains from it.
 
-    With `threads`, PyTorch is told how many to take on the CPU, whatever it computes.
+    `threads` sets PyTorch's number of threads on the CPU, for the whole process.
     """
     if threads is not None:
         torch.set_num_threads(threads)

@@ -18,19 +18,19 @@ class ConfigError(BiplanarError):
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """Word embedding and character LSTM, stacked BiLSTMs, one layer of labels a task."""
+    """Word embedding and character LSTM, stacked BiLSTMs, one output layer per task."""
 
     encoder: str = "bilstm"  # from words to vectors in their context
     word_dim: int = 100
     char_dim: int = 100
     char_hidden: int = 200  # per direction
-    form_dim: int = 0  # a layer that makes one smaller vector of word and spelling; 0: none
+    form_dim: int = 0  # width of a layer that projects word and spelling to one vector; 0: none
     hidden: int = 400  # per direction
     layers: int = 3
     output_hidden: int = 400  # width of a layer before each task's labels; 0: none
     dropout: float = 0.5  # the same mask for all words of a sentence
-    word_dropout: float = 0.2  # words that the network sees by their characters only
-    attention: bool = False  # the biaffine arc scores, detached, as further features; kept to parse with
+    word_dropout: float = 0.2  # share of words whose embedding is dropped, so that only their characters are seen
+    attention: bool = False  # the biaffine arc scores, detached, as further features, in training and parsing
     depths: bool = True  # bracket encodings: how deep each stack is after each word, as further tasks
     relation_hidden: int = 200  # width of a layer before the relation given word and head; 0: none
     columns: str = ""  # of CoNLL-U that are predicted beside the tree, with commas between: upos
@@ -52,7 +52,7 @@ class AuxiliaryConfig:
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """How long, how fast, and when to stop."""
+    """Batches, learning rate, and when to stop."""
 
     epochs: int = 0  # 0: chosen by the size of the treebank, so that small ones get enough updates
     batch_words: int = 800
@@ -60,7 +60,7 @@ class TrainingConfig:
     warmup: float = 0.05  # share of the updates
     clip: float = 5.0
     label_smoothing: float = 0.0
-    taught: float = 0.7  # of the loss, the share that teachers' probabilities have, where there are teachers
+    taught: float = 0.7  # with teachers: the share of the loss that is on their soft targets
     evaluations: int = 20  # on the dev file, over the whole training
     patience: int = 0  # evaluations without progress before training stops early; 0: never
     segmenter_epochs: int = 4  # of UDPipe's tokenizer; 0: the model gets none, and takes words only
@@ -79,7 +79,7 @@ class VocabularyConfig:
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that training can be told, but for the data and the seed."""
+    """All settings of a training but the data and the seed."""
 
     encoding: str = "2p-full"
     network: NetworkConfig = field(default_factory=NetworkConfig)
@@ -130,19 +130,19 @@ CONFIGS = {
     "large": Config(
         network=NetworkConfig(dropout=0.4), training=TrainingConfig(batch_words=1600, learning_rate=0.0025, epochs=40)
     ),
-    # Small, to be taught by larger ones (`--distill`). With the frame that bytes need, vectors have 128 features.
+    # Small, to be distilled from larger models (`--distill`). With the padding of int8, vectors have 128 features.
     "fast": Config(
         network=NetworkConfig(
             char_hidden=100, form_dim=126, hidden=126, layers=2, output_hidden=0, dropout=0.1, relation_hidden=64
         ),
         training=TrainingConfig(batch_words=1600, learning_rate=0.003),
     ),
-    # The first with one more look at every pair of words: time and memory grow with the square of the length.
+    # The default with scores of all pairs of words as features: time and memory grow with the square of the length.
     "attention": Config(network=NetworkConfig(attention=True)),
 }
 
 
-# Settings without which there would be no network or no training, and shares that may not be all.
+# Settings that must not be zero, and shares with an upper limit.
 AT_LEAST_ONE = {
     *("word_dim", "char_dim", "char_hidden", "hidden", "layers", "arc_dim", "relation_dim"),
     *("batch_words", "evaluations", "min_form_count", "min_char_count"),

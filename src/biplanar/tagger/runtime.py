@@ -22,19 +22,19 @@ from biplanar.tagger.form_cache import FormCache
 # Tables of `words.onnx` that are no labels: what each word is as a dependent and as a head.
 DEPENDENT, GOVERNOR = "relation.dependent", "relation.head"
 
-# How the graph is put together; a file of another version is refused.
+# The version of the graph's layout; a file of another version is refused.
 FORMAT_KEY, FORMAT_VERSION = "biplanar_format", "2"
 
-# What tells that two files are parts of one network.
+# Metadata that is equal in all files of one network.
 NETWORK_KEY = "biplanar_network"
 
-# Forms of the vocabulary whose vectors may be kept with the network, as bytes up to the largest.
-MOST_KNOWN, LARGEST_BYTE = 50_000, 127
+# Forms of the vocabulary whose vectors may be stored with the network, in int8 up to this value.
+MOST_KNOWN, LARGEST_INT8 = 50_000, 127
 
-# Forms that are spelled at once: few enough for a processor's cache.
+# Forms that are encoded at once: their activations fit in the CPU cache.
 FORMS_AT_ONCE = 64
 
-FATAL = 4  # of ONNX Runtime's levels: what it has to say below, it raises as well, or nobody can act on
+FATAL = 4  # ONNX Runtime's log level: it also raises what it logs below, or it is nothing a user can act on
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class OnnxFiles:
 
     @property
     def known(self) -> Path:
-        """Vectors of forms that need not be computed any more; not all networks have such."""
+        """Vectors of forms, computed in advance; not all networks have them."""
         return self.folder / "known.npz"
 
 
@@ -110,17 +110,17 @@ class OnnxTagger:
         if rounded.shape != expected or rounded.dtype != np.int8:
             found = f"{rounded.shape} of {rounded.dtype}"
             raise FileError(f"{path}: expected an array of shape {expected} of int8, found one of shape {found}")
-        return np.asarray(np.divide(rounded, LARGEST_BYTE, dtype=np.float32))
+        return np.asarray(np.divide(rounded, LARGEST_INT8, dtype=np.float32))
 
     def write_known(self, vocabulary: Vocabulary) -> None:
-        """Keep the vectors of the vocabulary's forms beside the network, as bytes: all their features are within 1."""
+        """Store the vectors of the vocabulary's forms beside the network, in int8: features are between -1 and 1."""
         vectors = self._encode_forms(Spellings.of(vocabulary.forms[:MOST_KNOWN], vocabulary))
-        rounded, network = np.rint(vectors * LARGEST_BYTE).astype(np.int8), np.array(self._network)
+        rounded, network = np.rint(vectors * LARGEST_INT8).astype(np.int8), np.array(self._network)
         with writing(self.files.known) as stream:
             np.savez(stream.buffer, vectors=rounded, network=network)
 
     def _encode_forms(self, spellings: Spellings) -> Float32s:
-        """Form vectors, a few forms of similar lengths at a time: ONNX's LSTM spends on all what the longest takes."""
+        """Form vectors, a few forms of similar lengths at a time: ONNX's LSTM computes the padding, too."""
         vectors = np.empty((len(spellings.ids), self._form_width), dtype=np.float32)
         order = np.argsort(spellings.lengths, kind="stable")
         for start in range(0, len(order), FORMS_AT_ONCE):
@@ -195,7 +195,7 @@ def _open(path: Path, threads: int) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = FATAL
-    options.enable_mem_pattern = False  # it remembers every shape it sees, and no two batches have the same
+    options.enable_mem_pattern = False  # it caches a plan for every input shape, and batches differ in theirs
     with path.open("rb"):  # ONNX Runtime's own error would not say what is wrong with the file
         pass
     # There is nothing to fall back to, and ONNX Runtime would print that it does.

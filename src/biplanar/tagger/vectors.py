@@ -19,14 +19,14 @@ Vector = NDArray[np.float32]
 
 _HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]*\r?\n")
 _DECIMAL = re.compile(rb"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # what text does not hold, but a few numbers in binary do
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # control characters: not in text, but common in binary numbers
 _SAMPLE = 4096
 _LONGEST_WORD = 1 << 16  # bytes; what is longer is no word of a binary file
 _MOST_VALUES = 1 << 16
 
 
 class _Shape(NamedTuple):
-    """What the first line tells: how many values a vector has, and how many vectors there are, if it says so."""
+    """The size of a vector and, if the file has a header, the number of vectors."""
 
     size: int
     vectors: int | None
@@ -72,7 +72,7 @@ def _shape(start: bytes, header: re.Match[bytes] | None, name: str) -> _Shape:
 
 
 def _first_fields(start: bytes) -> list[bytes]:
-    """The first line with something in it, taken apart; in a file without a header it shows the vectors' size."""
+    """The fields of the first line that is not empty; without a header their number gives the size of a vector."""
     return start.lstrip().split(b"\n", 1)[0].split()
 
 
@@ -101,7 +101,7 @@ def _text_rows(
         if not start:
             found = len(line.split()) - (not line[:1].isspace())
             raise FormatError(name, number, f"expected a word and {shape.size} values, found {found} values")
-        word = start.decode(errors="replace")  # some published files hold words whose last sign is cut in half
+        word = start.decode(errors="replace")  # some published files hold words whose last character is truncated
         if wanted is None or word in wanted:
             yield word, _numbers(values.split(), shape.size, name, number)
         else:
@@ -142,7 +142,7 @@ def _numbers(fields: list[bytes], size: int, name: str, line: int) -> Vector:
 
 
 def _as_floats(fields: list[bytes]) -> Vector | None:
-    """The numbers, or None if one is none, is infinite or is too large to be held."""
+    """The numbers, or None if a field is not a number, or not a finite float32."""
     try:
         with np.errstate(over="ignore"):
             vector = np.array(fields, dtype=np.float32)

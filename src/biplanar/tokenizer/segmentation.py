@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
+import json
 import re
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
 from random import Random
+from subprocess import DEVNULL, PIPE
 from typing import Any
 
 from ufal import udpipe
@@ -17,6 +18,7 @@ from ufal import udpipe
 from biplanar.data.conllu import FORM, HEAD, ID, LEMMA, MISC, Sentence, parse_conllu
 from biplanar.data.files import read_lines, writing
 from biplanar.errors import BiplanarError, FileError, FormatError
+from biplanar.tokenizer import udpipe_trainer
 
 PIECE = 100_000  # characters of text that are looked at together
 
@@ -64,28 +66,37 @@ def train_segmenter(
     """
     shuffled = list(train)
     Random(seed).shuffle(shuffled)
-    tokenizer = ";".join(f"{name}={value}" for name, value in {**TOKENIZER, "epochs": epochs}.items())
-    error = udpipe.ProcessingError()
+    job = {
+        "train": _to_udpipe(shuffled, tagger),
+        "dev": _to_udpipe(dev or [], tagger),
+        "tokenizer": ";".join(f"{name}={value}" for name, value in {**TOKENIZER, "epochs": epochs}.items()),
+        "tagger": "" if tagger else "none",
+    }
     with writing(path) as stream:  # opened first: what cannot be written should not be trained for minutes
-        treebank = _to_udpipe(shuffled, tagger), _to_udpipe(dev or [], tagger)
-        with _silent_stderr():
-            parts = (tokenizer, "" if tagger else "none", "none")
-            model = udpipe.Trainer.train("morphodita_parsito", *treebank, *parts, error)
-        if error.occurred():
-            raise BiplanarError(f"UDPipe cannot be trained on these sentences: {error.message}")
-        stream.buffer.write(model)
+        stream.buffer.write(_run_trainer(job))
 
 
-def _to_udpipe(sentences: Iterable[Sentence], tags: bool) -> Any:
-    reader, error = udpipe.InputFormat.newConlluInputFormat(), udpipe.ProcessingError()
-    result = udpipe.Sentences()
+def _run_trainer(job: dict[str, str]) -> bytes:
+    """UDPipe's model, trained in a process that an interrupt ends; UDPipe's own progress messages are dropped."""
+    command = [sys.executable, "-P", udpipe_trainer.__file__]
+    done = subprocess.run(command, input=json.dumps(job).encode(), stdout=PIPE, stderr=DEVNULL, check=False)
+    if done.returncode == udpipe_trainer.REFUSED:
+        raise BiplanarError(f"UDPipe cannot be trained on these sentences: {done.stdout.decode()}")
+    if done.returncode:
+        raise BiplanarError(f"UDPipe's training ended with exit code {done.returncode}")
+    return done.stdout
+
+
+def _to_udpipe(sentences: Iterable[Sentence], tags: bool) -> str:
+    """CoNLL-U that UDPipe can read; an error says which sentence it cannot."""
+    reader, error, converted = udpipe.InputFormat.newConlluInputFormat(), udpipe.ProcessingError(), udpipe.Sentence()
+    blocks = []
     for sentence in sentences:
-        reader.setText(_for_udpipe("\n".join(_reduced_lines(sentence, tags))))
-        converted = udpipe.Sentence()
+        blocks.append(_for_udpipe("\n".join(_reduced_lines(sentence, tags))))
+        reader.setText(blocks[-1])
         if not reader.nextSentence(converted, error):
             raise FormatError(sentence.path, sentence.line, f"UDPipe cannot read this sentence: {error.message}")
-        result.append(converted)
-    return result
+    return "".join(f"{block}\n\n" for block in blocks)
 
 
 def _reduced_lines(sentence: Sentence, tags: bool) -> Iterator[str]:
@@ -105,20 +116,6 @@ def _lines(sentence: Sentence) -> Iterator[list[str]]:
 
 def _is_joined(columns: list[str]) -> bool:
     return _NO_SPACE in columns[MISC].split("|")
-
-
-@contextmanager
-def _silent_stderr() -> Iterator[None]:
-    """UDPipe tells its progress on the standard error of the process, past Python's."""
-    sys.stderr.flush()
-    before = os.dup(2)
-    try:
-        with Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-        yield
-    finally:
-        os.dup2(before, 2)
-        os.close(before)
 
 
 # Segmenting
