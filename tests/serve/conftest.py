@@ -1,18 +1,21 @@
-"""A server in a thread of the tests' own process, on real sockets."""
+"""A server in a thread of the tests' own process, on real sockets, and what tests send to it."""
 
 from __future__ import annotations
 
+import email.mime.multipart
+import email.mime.nonmultipart
+import email.policy
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import httpx
 import pytest
 
-from biplanar.serve.limits import Limits
+from biplanar.serve.config import ServerConfig
 from biplanar.serve.models import Models
 from biplanar.serve.server import address_of, listen, make_server
 
@@ -36,10 +39,10 @@ class Served:
 
 
 @contextmanager
-def serving(models: Models, limits: Limits | None = None) -> Iterator[Served]:
+def serving(models: Models, config: ServerConfig | None = None) -> Iterator[Served]:
     """Run a server for a while."""
     with listen("127.0.0.1", 0) as sock:
-        server = make_server(models, limits or Limits())
+        server = make_server(models, config or ServerConfig())
         thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
         thread.start()
         while not server.started:
@@ -64,3 +67,38 @@ def models() -> Models:
 def served(models: Models) -> Iterator[Served]:
     with serving(models) as server:
         yield server
+
+
+def send(connection: socket.socket, body: bytes, leave_out: int = 0) -> None:
+    """Ask for trees, or almost."""
+    head = "POST /api/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+    connection.sendall(f"{head}{len(body)}\r\n\r\n".encode() + body[: len(body) - leave_out])
+
+
+def data(connection: socket.socket) -> bytes:
+    """What comes next; nothing if the server has hung up."""
+    try:
+        return connection.recv(1 << 16)
+    except ConnectionError:
+        return b""
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    for _ in range(400):
+        if true():
+            return
+        time.sleep(0.05)
+    pytest.fail("what was waited for did not happen")
+
+
+def mime_form(fields: dict[str, str]) -> tuple[str, bytes]:
+    """A form as programs put it together that use Python's modules for mail, as UDPipe's own client does."""
+    message = email.mime.multipart.MIMEMultipart("form-data", policy=email.policy.HTTP)
+    for name, value in fields.items():
+        part = email.mime.nonmultipart.MIMENonMultipart("text", "plain")
+        part.add_header("Content-Disposition", f'form-data; name="{name}"')
+        part.add_header("Content-Transfer-Encoding", "8bit")
+        part.set_payload(value, charset="utf-8")
+        message.attach(part)
+    body = message.as_bytes().split(b"\r\n\r\n", 1)[1]  # which settles the boundary
+    return message["Content-Type"], body

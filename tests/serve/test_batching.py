@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -16,8 +16,12 @@ from starlette.exceptions import HTTPException
 from biplanar.data.conllu import Sentence
 from biplanar.data.tree import Tree
 from biplanar.errors import LabelError
-from biplanar.serve.batching import SMALL, Batcher, Parsing, Work
-from biplanar.serve.limits import Limits
+from biplanar.pipeline.options import ParseOptions
+from biplanar.serve import batching, jobs
+from biplanar.serve.batching import QUICK_COST, SMALL, Batcher
+from biplanar.serve.budget import ByteBudget
+from biplanar.serve.config import ServerConfig
+from biplanar.serve.jobs import Parsing, RequestPlan
 from biplanar.serve.metrics import Metrics
 
 
@@ -30,7 +34,7 @@ class Parser:
         self.may_go_on.set()
         self.started = threading.Event()
 
-    def pipe(self, sentences: Iterable[Sentence], **_: object) -> Iterator[Sentence]:
+    def pipe(self, sentences: Iterable[Sentence], _: ParseOptions) -> Iterator[Sentence]:
         batch = list(sentences)
         self.batches.append([sentence.forms[0] for sentence in batch])
         self.started.set()
@@ -44,15 +48,31 @@ class Parser:
             yield sentence.with_tree(Tree((0,) + (1,) * (size - 1), ("root",) + ("dep",) * (size - 1)))
 
 
-def request(parser: Parser, *sentences: str, decoder: str = "search", weight: int = 1) -> Callable[[], Work]:
+def request(parser: Parser, *sentences: str, decoder: str = "search", cost: float = 1.0) -> Callable[[], RequestPlan]:
     """A request for sentences, answered with each one's words and heads."""
-    return lambda: Work(
+    return lambda: RequestPlan(
         (Sentence.from_words(sentence.split()) for sentence in sentences),
-        lambda parsed: [json.dumps([*sentence.forms, *sentence.tree.heads]) for sentence in parsed],
-        lambda rendered: "\n".join(rendered).encode(),
-        Parsing(parser, decoder),
-        weight=weight,
+        lambda parsed: (json.dumps([*sentence.forms, *sentence.tree.heads]).encode() + b"\n" for sentence in parsed),
+        parsing=Parsing(parser, ParseOptions(decoder)),
+        cost=cost,
     )
+
+
+def slow_request(rendered: list[int], pieces: int) -> Callable[[], RequestPlan]:
+    """A request for one word that takes long to render; notes what it has rendered."""
+
+    def render(_: list[Sentence]) -> Iterator[bytes]:
+        for number in range(pieces):
+            time.sleep(0.02)
+            rendered.append(number)
+            yield b"x"
+
+    return lambda: RequestPlan(iter([Sentence.from_words(["word"])]), render)
+
+
+def submit(batcher: Batcher, prepare: Callable[[], RequestPlan], size: int) -> Awaitable[bytes]:
+    """Submit a request whose answer may have any size."""
+    return batcher.submit(prepare, size, ByteBudget(1 << 30).lease())
 
 
 @pytest.fixture
@@ -60,7 +80,7 @@ def parser():
     return Parser()
 
 
-def run(test: Callable[[Batcher], object], **limits: object) -> Metrics:
+def run(test: Callable[[Batcher], object], **settings: object) -> Metrics:
     """Run a test on an event loop, with a worker beside it."""
 
     async def main() -> None:
@@ -71,7 +91,7 @@ def run(test: Callable[[Batcher], object], **limits: object) -> Metrics:
         finally:
             await asyncio.to_thread(batcher.stop)
 
-    batcher = Batcher(Limits(**limits), Metrics())
+    batcher = Batcher(ServerConfig(**settings), Metrics())
     asyncio.run(main())
     return batcher.metrics
 
@@ -79,7 +99,7 @@ def run(test: Callable[[Batcher], object], **limits: object) -> Metrics:
 async def held_up(batcher: Batcher, parser: Parser) -> asyncio.Task[bytes]:
     """A request that the worker sits over until it may go on."""
     parser.may_go_on.clear()
-    task = asyncio.create_task(batcher.submit(request(parser, "first"), 1))
+    task = asyncio.create_task(submit(batcher, request(parser, "first"), 1))
     assert await asyncio.to_thread(parser.started.wait, 20)
     return task
 
@@ -88,12 +108,12 @@ class TestTogether:
     def test_what_waits_is_parsed_together_and_answers_are_not_mixed_up(self, parser):
         async def test(batcher):
             first = await held_up(batcher, parser)
-            others = [asyncio.create_task(batcher.submit(request(parser, f"a{i} b", f"c{i}"), 1)) for i in range(50)]
+            others = [asyncio.create_task(submit(batcher, request(parser, f"a{i} b", f"c{i}"), 1)) for i in range(50)]
             await asyncio.sleep(0.05)
             parser.may_go_on.set()
-            assert await first == b'["first", 0]'
+            assert await first == b'["first", 0]\n'
             for i, task in enumerate(others):
-                assert await task == f'["a{i}", "b", 0, 1]\n["c{i}", 0]'.encode()
+                assert await task == f'["a{i}", "b", 0, 1]\n["c{i}", 0]\n'.encode()
 
         metrics = run(test)
         assert [len(batch) for batch in parser.batches] == [1, 100]
@@ -106,12 +126,12 @@ class TestTogether:
             first = await held_up(batcher, parser)
             wanted = [("search", "s1"), ("greedy", "g1"), ("search", "s2")]
             tasks = [
-                asyncio.create_task(batcher.submit(request(parser, name, decoder=decoder), 1))
+                asyncio.create_task(submit(batcher, request(parser, name, decoder=decoder), 1))
                 for decoder, name in wanted
             ]
             await asyncio.sleep(0.05)
             parser.may_go_on.set()
-            assert [await task for task in tasks] == [f'["{name}", 0]'.encode() for _, name in wanted]
+            assert [await task for task in tasks] == [f'["{name}", 0]\n'.encode() for _, name in wanted]
             await first
 
         run(test)
@@ -120,7 +140,7 @@ class TestTogether:
     def test_no_more_words_than_fit(self, parser):
         async def test(batcher):
             first = await held_up(batcher, parser)
-            tasks = [asyncio.create_task(batcher.submit(request(parser, f"x{i} y z"), 1)) for i in range(5)]
+            tasks = [asyncio.create_task(submit(batcher, request(parser, f"x{i} y z"), 1)) for i in range(5)]
             await asyncio.sleep(0.05)
             parser.may_go_on.set()
             await asyncio.gather(first, *tasks)
@@ -130,14 +150,15 @@ class TestTogether:
 
     def test_smaller_requests_go_first_but_not_forever(self, parser, monkeypatch):
         now = [1000.0]
-        monkeypatch.setattr("biplanar.serve.batching.time", SimpleNamespace(monotonic=lambda: now[0]))
+        for module in (batching, jobs):
+            monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
         async def test(batcher):
             first = await held_up(batcher, parser)
             tasks = [first]
             for seconds, name, size in ((0, "larger", 4000), (1, "smaller", 100), (2, "late", 100)):
                 now[0] += seconds
-                tasks.append(asyncio.create_task(batcher.submit(request(parser, name), size)))
+                tasks.append(asyncio.create_task(submit(batcher, request(parser, name), size)))
                 await asyncio.sleep(0.05)
             parser.may_go_on.set()
             await asyncio.gather(*tasks)
@@ -145,53 +166,18 @@ class TestTogether:
         run(test, batch_words=1)
         assert parser.batches == [["first"], ["smaller"], ["larger"], ["late"]]
 
-    def test_heavier_words_count_for_more(self, parser):
+    def test_words_that_cost_more_count_for_more(self, parser):
         async def test(batcher):
-            await batcher.submit(request(parser, "a a", "b b", "c c", weight=3), 1)
+            await submit(batcher, request(parser, "a a", "b b", "c c", cost=3), 1)
 
         run(test, batch_words=12)
         assert parser.batches == [["a", "b"], ["c"]]
-
-    def test_a_large_request_lets_small_ones_through(self, parser):
-        async def test(batcher):
-            first = await held_up(batcher, parser)
-            large = asyncio.create_task(batcher.submit(request(parser, *(f"l{i}" for i in range(40))), SMALL + 1))
-            await asyncio.sleep(0.05)
-            small = [asyncio.create_task(batcher.submit(request(parser, f"s{i}"), 1)) for i in range(3)]
-            await asyncio.sleep(0.05)
-            parser.may_go_on.set()
-            await asyncio.gather(*small)
-            assert not large.done() or len(parser.batches) == 6
-            assert (await large).count(b"\n") == 39
-            await first
-
-        run(test, batch_words=10)
-        assert parser.batches[1] == ["s0", "s1", "s2", *(f"l{i}" for i in range(7))]
-        assert [len(batch) for batch in parser.batches[2:]] == [10, 10, 10, 3]
-
-    def test_so_does_one_that_is_slow_to_read(self, parser, monkeypatch):
-        monkeypatch.setattr("biplanar.serve.batching.DRAWING", 0.1)
-
-        def slowly(prepare):
-            work = prepare()
-            return replace(work, sentences=(time.sleep(0.06) or sentence for sentence in work.sentences))
-
-        async def test(batcher):
-            slow = asyncio.create_task(batcher.submit(lambda: slowly(request(parser, *"abcdef")), SMALL + 1))
-            await asyncio.sleep(0.05)
-            await batcher.submit(request(parser, "quick"), 1)
-            assert not slow.done()
-            assert (await slow).count(b"\n") == 5
-
-        run(test)
-        assert [name for batch in parser.batches for name in batch if name != "quick"] == list("abcdef")
-        assert ["quick"] in [batch[:1] for batch in parser.batches[:3]]
 
     def test_large_requests_one_after_the_other(self, parser):
         async def test(batcher):
             first = await held_up(batcher, parser)
             tasks = [
-                asyncio.create_task(batcher.submit(request(parser, *[f"{name}{i}" for i in range(4)]), SMALL + 1))
+                asyncio.create_task(submit(batcher, request(parser, *[f"{name}{i}" for i in range(4)]), SMALL + 1))
                 for name in "ab"
             ]
             await asyncio.sleep(0.05)
@@ -199,19 +185,86 @@ class TestTogether:
             await asyncio.gather(first, *tasks)
 
         run(test, batch_words=3)
-        assert parser.batches[1:] == [["a0", "a1", "a2"], ["a3", "b0", "b1"], ["b2", "b3"]]
+        assert [name for batch in parser.batches for name in batch if name != "first"] == [
+            *("a0", "a1", "a2", "a3"),
+            *("b0", "b1", "b2", "b3"),
+        ]
+        assert max(map(len, parser.batches)) <= 4
+
+
+class TestQuickAndSlow:
+    @pytest.mark.parametrize(
+        ("words", "cost", "size"), [(1, 1, SMALL + 1), (QUICK_COST + 1, 1, 1), (2, QUICK_COST / 2, 1)]
+    )
+    def test_what_takes_a_moment_does_not_wait_for_what_takes_longer(self, parser, words, cost, size):
+        other = Parser()
+
+        async def test(batcher):
+            other.may_go_on.clear()
+            slow = asyncio.create_task(submit(batcher, request(other, *["word"] * words, cost=cost), size))
+            assert await asyncio.to_thread(other.started.wait, 20)
+            assert await submit(batcher, request(parser, "quick"), 1) == b'["quick", 0]\n'
+            assert not slow.done()
+            other.may_go_on.set()
+            assert (await slow).count(b"\n") == words
+
+        run(test)
+
+    def test_nor_for_what_turns_out_to_be_slow_to_read(self, parser, monkeypatch):
+        monkeypatch.setattr(jobs, "READING", 0.1)
+
+        def slowly() -> RequestPlan:
+            plan = request(parser, *"abcdef")()
+            return replace(plan, sentences=(time.sleep(0.06) or sentence for sentence in plan.sentences))
+
+        async def test(batcher):
+            slow = asyncio.create_task(submit(batcher, slowly, 1))
+            await asyncio.sleep(0.05)
+            await submit(batcher, request(parser, "quick"), 1)
+            assert not slow.done()
+            assert (await slow).count(b"\n") == 6
+
+        run(test)
+        assert [name for batch in parser.batches for name in batch if name != "quick"] == list("abcdef")
+
+    @pytest.mark.parametrize("size", [1, SMALL + 1])
+    def test_nor_for_what_is_slow_to_render(self, parser, size):
+        rendered: list[int] = []
+
+        async def test(batcher):
+            slow = asyncio.create_task(submit(batcher, slow_request(rendered, 50), size))
+            await asyncio.sleep(0.05)
+            await submit(batcher, request(parser, "quick"), 1)
+            assert not slow.done()
+            assert await slow == b"x" * 50
+
+        run(test)
+        assert rendered == list(range(50))
+
+    def test_of_two_slow_ones_that_of_lower_cost_goes_first(self, parser):
+        async def test(batcher):
+            parser.may_go_on.clear()
+            first = asyncio.create_task(submit(batcher, request(parser, *"abcd"), SMALL + 9000))
+            assert await asyncio.to_thread(parser.started.wait, 20)
+            second = asyncio.create_task(submit(batcher, request(parser, *"xy"), SMALL + 1))
+            await asyncio.sleep(0.05)
+            parser.may_go_on.set()
+            await asyncio.gather(first, second)
+
+        run(test, batch_words=2)
+        assert parser.batches == [["a", "b"], ["x", "y"], ["c", "d"]]
 
 
 class TestRefusals:
-    def status(self, parser, *sentences, size=1, **limits):
+    def status(self, parser, *sentences, size=1, **settings):
         caught = []
 
         async def test(batcher):
             with pytest.raises(HTTPException) as error:
-                await batcher.submit(request(parser, *sentences), size)
+                await submit(batcher, request(parser, *sentences), size)
             caught.append(error.value)
 
-        run(test, **limits)
+        run(test, **settings)
         return caught[0].status_code, caught[0].detail
 
     def test_a_long_sentence(self, parser):
@@ -225,16 +278,40 @@ class TestRefusals:
         assert status == 413
         assert message.startswith("expected at most 3 words")
 
+    def test_a_long_word(self, parser):
+        assert self.status(parser, "a bcd", word_characters=2) == (
+            400,
+            "expected words of at most 2 characters, found one of 3",
+        )
+
+    def test_a_large_answer(self, parser):
+        status, message = self.status(parser, "a", "b", answer_bytes=15)
+        assert (status, message) == (413, "expected an answer of at most 15 bytes, found more: ask for less at once")
+
+    def test_answers_that_wait_to_be_read(self, parser):
+        budget = ByteBudget(25)
+
+        async def test(batcher):
+            unread = budget.lease()
+            assert await batcher.submit(request(parser, "a", "b"), 1, unread)
+            with pytest.raises(HTTPException) as error:
+                await batcher.submit(request(parser, "a"), 1, budget.lease())
+            assert (error.value.status_code, error.value.headers["Retry-After"]) == (503, "1")
+            unread.close()
+            assert await batcher.submit(request(parser, "a"), 1, budget.lease())
+
+        run(test)
+
     def test_time_is_up(self, parser):
         async def test(batcher):
             parser.may_go_on.clear()
             with pytest.raises(HTTPException) as error:
-                await batcher.submit(request(parser, "a"), 1)
+                await submit(batcher, request(parser, "a"), 1)
             assert error.value.status_code == 504
             assert "within 0.1 seconds" in error.value.detail
             assert not batcher.is_well
             parser.may_go_on.set()
-            assert await batcher.submit(request(parser, "b"), 1) == b'["b", 0]'
+            assert await submit(batcher, request(parser, "b"), 1) == b'["b", 0]\n'
             assert batcher.is_well
             assert not batcher.waiting
 
@@ -244,30 +321,30 @@ class TestRefusals:
     def test_a_full_queue(self, parser):
         async def test(batcher):
             first = await held_up(batcher, parser)
-            second = asyncio.create_task(batcher.submit(request(parser, "second"), 1))
+            second = asyncio.create_task(submit(batcher, request(parser, "second"), 1))
             await asyncio.sleep(0.05)
             with pytest.raises(HTTPException) as error:
-                await batcher.submit(request(parser, "third"), 1)
+                await submit(batcher, request(parser, "third"), 1)
             assert error.value.status_code == 503
             assert int(error.value.headers["Retry-After"]) >= 1
             parser.may_go_on.set()
             await asyncio.gather(first, second)
-            await batcher.submit(request(parser, "fourth"), 1)
+            await submit(batcher, request(parser, "fourth"), 1)
 
         run(test, queue=2)
         assert parser.batches == [["first"], ["second"], ["fourth"]]
 
-    def test_whose_fault_it_is_alone_bears_it(self, parser, caplog):
+    def test_only_the_request_that_causes_an_error_fails(self, parser, caplog):
         async def test(batcher):
             first = await held_up(batcher, parser)
             texts = ["good", "poison", "fine", "bomb"]
-            tasks = [asyncio.create_task(batcher.submit(request(parser, text), 1)) for text in texts]
+            tasks = [asyncio.create_task(submit(batcher, request(parser, text), 1)) for text in texts]
             await asyncio.sleep(0.05)
             parser.may_go_on.set()
             good, poison, fine, bomb = await asyncio.gather(*tasks, return_exceptions=True)
-            assert (good, fine) == (b'["good", 0]', b'["fine", 0]')
+            assert (good, fine) == (b'["good", 0]\n', b'["fine", 0]\n')
             assert (poison.status_code, poison.detail) == (400, "poison: expected food")
-            assert (bomb.status_code, "fault of the server's" in bomb.detail) == (500, True)
+            assert (bomb.status_code, bomb.detail) == (500, "the server failed at this request")
             await first
 
         metrics = run(test)
@@ -278,20 +355,19 @@ class TestRefusals:
         assert self.status(parser, "a", "poison", "b", "c", size=SMALL + 1, batch_words=2)[0] == 400
         assert parser.batches == [["a", "poison"]]
 
-    @pytest.mark.parametrize("stage", ["prepare", "render", "finish"])
+    @pytest.mark.parametrize("stage", ["prepare", "render", "closing"])
     def test_faults_elsewhere(self, parser, stage, caplog):
         def fail(*_: object) -> None:
             raise ZeroDivisionError(stage)
 
-        def prepare() -> Work:
-            work = request(parser, "a")()
-            return replace(work, **{stage: fail})
+        def prepare() -> RequestPlan:
+            return replace(request(parser, "a")(), **{stage: fail})
 
         async def test(batcher):
             with pytest.raises(HTTPException) as error:
-                await batcher.submit(fail if stage == "prepare" else prepare, 1)
+                await submit(batcher, fail if stage == "prepare" else prepare, 1)
             assert error.value.status_code == 500
-            assert await batcher.submit(request(parser, "b"), 1) == b'["b", 0]'
+            assert await submit(batcher, request(parser, "b"), 1) == b'["b", 0]\n'
 
         run(test)
         assert f"ZeroDivisionError: {stage}" in caplog.text
@@ -301,13 +377,13 @@ class TestLeaving:
     def test_who_leaves_is_not_worked_for(self, parser):
         async def test(batcher):
             first = await held_up(batcher, parser)
-            left = asyncio.create_task(batcher.submit(request(parser, "left"), 1))
-            stays = asyncio.create_task(batcher.submit(request(parser, "stays"), 1))
+            left = asyncio.create_task(submit(batcher, request(parser, "left"), 1))
+            stays = asyncio.create_task(submit(batcher, request(parser, "stays"), 1))
             await asyncio.sleep(0.05)
             left.cancel()
             await asyncio.sleep(0.05)
             parser.may_go_on.set()
-            assert await stays == b'["stays", 0]'
+            assert await stays == b'["stays", 0]\n'
             await first
             assert not batcher.waiting
 
@@ -318,7 +394,7 @@ class TestLeaving:
     def test_also_in_the_middle_of_a_large_request(self, parser):
         async def test(batcher):
             parser.may_go_on.clear()
-            large = asyncio.create_task(batcher.submit(request(parser, *"abcdef"), SMALL + 1))
+            large = asyncio.create_task(submit(batcher, request(parser, *"abcdef"), SMALL + 1))
             assert await asyncio.to_thread(parser.started.wait, 20)
             large.cancel()
             await asyncio.sleep(0.05)
@@ -327,19 +403,33 @@ class TestLeaving:
         run(test, batch_words=2)
         assert parser.batches == [["a", "b"]]
 
+    @pytest.mark.parametrize("size", [1, SMALL + 1])
+    def test_also_while_it_is_rendered(self, parser, size):
+        rendered: list[int] = []
+
+        async def test(batcher):
+            slow = asyncio.create_task(submit(batcher, slow_request(rendered, 500), size))
+            while len(rendered) < 3:
+                await asyncio.sleep(0.01)
+            slow.cancel()
+            await submit(batcher, request(parser, "next"), size)
+
+        run(test)
+        assert 3 <= len(rendered) < 500
+
     def test_the_end_comes_after_all_answers(self, parser):
         async def main() -> None:
             batcher.start()
             first = await held_up(batcher, parser)
-            others = [asyncio.create_task(batcher.submit(request(parser, "a"), 1)) for _ in range(3)]
+            others = [asyncio.create_task(submit(batcher, request(parser, "a"), 1)) for _ in range(3)]
             await asyncio.sleep(0.05)
             stopping = asyncio.create_task(asyncio.to_thread(batcher.stop))
             await asyncio.sleep(0.05)
             assert not stopping.done()
             parser.may_go_on.set()
-            assert await asyncio.gather(*others) == [b'["a", 0]'] * 3
+            assert await asyncio.gather(*others) == [b'["a", 0]\n'] * 3
             await asyncio.gather(first, stopping)
             assert not batcher.is_well
 
-        batcher = Batcher(Limits(), Metrics())
+        batcher = Batcher(ServerConfig(), Metrics())
         asyncio.run(main())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import email.mime.multipart
-import email.mime.nonmultipart
-import email.policy
 from contextlib import suppress
 
 import httpx
@@ -13,22 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.exceptions import HTTPException
 
-from biplanar.serve.forms import MOST_FIELDS, body_fields, media_type, query_fields
+from biplanar.serve.forms import LONGEST_CONTENT_TYPE, MOST_FIELDS, body_fields, media_type, query_fields
+from tests.serve.conftest import mime_form
 
 FIELDS = {"data": "Éva came.\nשלום & 100 % =", "parser": "", "tokenizer": "presegmented;ranges"}
-
-
-def mime_form(fields: dict[str, str]) -> tuple[str, bytes]:
-    """A form as programs put it together that use Python's modules for mail, as UDPipe's own client does."""
-    message = email.mime.multipart.MIMEMultipart("form-data", policy=email.policy.HTTP)
-    for name, value in fields.items():
-        part = email.mime.nonmultipart.MIMENonMultipart("text", "plain")
-        part.add_header("Content-Disposition", f'form-data; name="{name}"')
-        part.add_header("Content-Transfer-Encoding", "8bit")
-        part.set_payload(value, charset="utf-8")
-        message.attach(part)
-    body = message.as_bytes().split(b"\r\n\r\n", 1)[1]  # which settles the boundary
-    return message["Content-Type"], body
 
 
 def refused(content_type: str, body: bytes) -> str:
@@ -88,6 +73,29 @@ class TestBodies:
 
     def test_no_boundary(self):
         assert "expected a boundary" in refused("multipart/form-data", b"x")
+
+    @pytest.mark.parametrize("encoding", ["idna", "undefined", "punycode", "no-such", "utf-16", "a\0b"])
+    def test_encodings_that_do_not_exist_or_fit(self, encoding):
+        """Fields, if the name can be read all the same, or a refusal."""
+        head = b"--b\r\nContent-Disposition: form-data; name*=" + encoding.encode() + b"''d%ffta\r\n\r\n1\r\n--b--"
+        with suppress(HTTPException):
+            assert list(body_fields("multipart/form-data; boundary=b", head).values()) == ["1"]
+        with pytest.raises(HTTPException) as caught:
+            body_fields(f"multipart/form-data; boundary*={encoding}''x", head)
+        assert caught.value.status_code == 400
+
+    @pytest.mark.parametrize("encoding", ["idna", "undefined"])
+    def test_the_refusal_says_what_is_wrong(self, encoding):
+        part = b"--b\r\nContent-Disposition: form-data; name*=undefined''data\r\n\r\n1\r\n--b--"
+        assert "names of parts in a known encoding" in refused("multipart/form-data; boundary=b", part)
+        assert "a boundary in a known encoding" in refused(f"multipart/form-data; boundary*={encoding}''x", part)
+
+    def test_a_long_content_type(self):
+        for content_type in (";" * 60_000, "multipart/form-data; boundary=b" + ";" * LONGEST_CONTENT_TYPE):
+            message = f"Content-Type: expected at most {LONGEST_CONTENT_TYPE} characters, found {len(content_type)}"
+            assert refused(content_type, b"x") == message
+            with pytest.raises(HTTPException, match="at most"):
+                media_type(content_type)
 
     def test_broken_urlencoded(self):
         kind = "application/x-www-form-urlencoded"

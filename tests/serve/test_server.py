@@ -9,8 +9,10 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import httpx
 import pytest
@@ -29,11 +31,24 @@ def process(*options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
         try:
             assert server.stderr is not None
             line = server.stderr.readline()
+            if "compiling for this machine" in line:  # at the first start
+                line = server.stderr.readline()
             match = re.fullmatch(r"Biplanar serves ([\w, ]+) at (http://\S+)\n", line)
             assert match, line + server.stderr.read()
             yield server, match[2]
         finally:
             server.kill()
+
+
+def worker_processes(parent: int) -> list[int]:
+    """The processes that a process has started to work for it."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            state = (folder / "stat").read_text().rpartition(")")[2].split()
+            if int(state[1]) == parent and b"spawn_main" in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+    return found
 
 
 class TestProcess:
@@ -80,6 +95,24 @@ class TestProcess:
             assert client.post("/api/parse", json={"words": [["a"] * 3] * 2}).status_code == 200
             assert client.post("/api/parse", json={"words": [["a"] * 4]}).status_code == 400
             assert client.post("/api/parse", json={"words": [["a"] * 3] * 3}).status_code == 413
+
+    def test_hosts(self):
+        with process("--allow-host", "parse.example", "--allow-host", "other.example") as (_, address):
+            for host, status in {"parse.example": 200, "other.example": 200, "evil.example": 421}.items():
+                assert httpx.get(f"{address}/healthz", headers={"Host": host}).status_code == status
+
+    @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+    def test_a_server_that_was_killed_leaves_no_process(self):
+        with process() as (server, address):
+            answer = httpx.post(f"{address}/api/parse", json={"text": "Nobody came. " * 2000}, timeout=60)
+            assert answer.status_code == 200
+            (child,) = worker_processes(server.pid)
+            server.kill()
+            server.wait()
+            deadline = time.monotonic() + 20
+            while Path(f"/proc/{child}").exists():
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
 
     def test_it_can_be_reached_from_this_machine_only(self):
         with process() as (_, address):

@@ -16,8 +16,7 @@ from biplanar.data.conllu import MISC, parse_conllu, read_conllu
 from biplanar.serve.models import Models
 from biplanar.tokenizer.segmentation import TOKENIZER, train_segmenter
 from tests.conftest import ROOT
-from tests.serve.conftest import Served, serving
-from tests.serve.test_forms import mime_form
+from tests.serve.conftest import Served, mime_form, serving
 
 TEXT = "Nobody came. Why?\n\nBecause it rained."
 CONLLU = "1\tNobody\t_\t_\t_\t_\t_\t_\t_\t_\n2\tcame\t_\t_\t_\t_\t_\t_\t_\tNote=x\n"

@@ -51,7 +51,7 @@ class _Failure:
         return error
 
 
-class _Worker(Generic[P]):
+class WorkerProcess(Generic[P]):
     """A process, and the chunk it is at."""
 
     def __init__(self, prepare: Callable[[], Callable[[P], object]], threads: int) -> None:
@@ -64,6 +64,7 @@ class _Worker(Generic[P]):
         self.task: tuple[int, P] | None = None
 
     def give(self, number: int, chunk: P) -> None:
+        """Give it a chunk."""
         self.task = number, chunk
         with suppress(OSError):  # it has ended, which will be seen when its answer is waited for
             self.pipe.send(chunk)
@@ -85,6 +86,7 @@ class _Worker(Generic[P]):
         return f"signal {signal.Signals(-code).name if -code in set(signal.Signals) else -code}"
 
     def stop(self) -> None:
+        """End the process."""
         self.pipe.close()
         self.process.terminate()
         self.process.join()
@@ -178,7 +180,7 @@ class _Crew(Generic[P, R]):
     ) -> None:
         self.prepare, self.chunks, self.report, self.threads = prepare, chunks, report, threads
         self.describe = describe
-        self.workers: list[_Worker[P]] = []
+        self.workers: list[WorkerProcess[P]] = []
         self.unlucky: deque[tuple[int, P]] = deque()  # whose worker has ended, for another one
         self.attempts: Counter[int] = Counter()  # that have ended without an answer, by chunk
         self.done: dict[int, Any] = {}  # results, or errors
@@ -188,7 +190,7 @@ class _Crew(Generic[P, R]):
     def hire(self, workers: int) -> None:
         with _sigint_blocked():
             for _ in range(workers):
-                self.workers.append(_Worker(self.prepare, self.threads))
+                self.workers.append(WorkerProcess(self.prepare, self.threads))
 
     def dismiss(self) -> None:
         for worker in self.workers:
@@ -231,7 +233,7 @@ class _Crew(Generic[P, R]):
         self.read += 1
         return task
 
-    def _take(self, worker: _Worker[P]) -> None:
+    def _take(self, worker: WorkerProcess[P]) -> None:
         assert worker.task is not None
         number, chunk = worker.task
         try:
@@ -246,8 +248,8 @@ class _Crew(Generic[P, R]):
                 self.report(f"{message}; another one tries again")
                 self.unlucky.append((number, chunk))
 
-    def _replace(self, worker: _Worker[P]) -> None:
+    def _replace(self, worker: WorkerProcess[P]) -> None:
         worker.process.join()
         worker.pipe.close()
         with _sigint_blocked():
-            self.workers[self.workers.index(worker)] = _Worker(self.prepare, self.threads)
+            self.workers[self.workers.index(worker)] = WorkerProcess(self.prepare, self.threads)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from biplanar.serve.limits import Limits
+from biplanar.serve.config import ServerConfig
 
-LIMITS = Limits()
+DEFAULTS = ServerConfig()
 
 
 def serve(
@@ -17,14 +17,18 @@ def serve(
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 is all of them.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen at; 0 is any that is free.", min=0, max=65535)] = 8001,
-    max_bytes: Annotated[int, typer.Option(help="Bytes of a request.", min=1)] = LIMITS.body_bytes,
-    max_words: Annotated[int, typer.Option(help="Words of a request.", min=1)] = LIMITS.words,
-    max_sentence: Annotated[int, typer.Option(help="Words of a sentence.", min=1)] = LIMITS.sentence_words,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A host that requests may name besides localhost, as behind a proxy; repeatable."),
+    ] = None,
+    max_bytes: Annotated[int, typer.Option(help="Bytes of a request.", min=1)] = DEFAULTS.body_bytes,
+    max_words: Annotated[int, typer.Option(help="Words of a request.", min=1)] = DEFAULTS.words,
+    max_sentence: Annotated[int, typer.Option(help="Words of a sentence.", min=1)] = DEFAULTS.sentence_words,
     max_seconds: Annotated[
         float, typer.Option(help="Seconds until a request must be answered.", min=0.1)
-    ] = LIMITS.seconds,
-    queue: Annotated[int, typer.Option(help="Requests that may wait.", min=1)] = LIMITS.queue,
-    batch_words: Annotated[int, typer.Option(help="Words that are parsed together.", min=1)] = LIMITS.batch_words,
+    ] = DEFAULTS.seconds,
+    queue: Annotated[int, typer.Option(help="Requests that may wait.", min=1)] = DEFAULTS.queue,
+    batch_words: Annotated[int, typer.Option(help="Words that are parsed together.", min=1)] = DEFAULTS.batch_words,
     device: Annotated[str, typer.Option(help="cpu, auto, cuda:N or mps.")] = "cpu",
     threads: Annotated[int, typer.Option(help="Processor threads.", min=1)] = 1,
 ) -> None:
@@ -38,17 +42,19 @@ def serve(
         from biplanar.serve.server import address_of, listen, run
     except ImportError as error:
         raise BiplanarError(f"this needs more packages: pip install 'biplanar[serve]' ({error})") from error
+    logging.getLogger("biplanar").handlers.clear()  # a server's log has the time in it
     logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(name)s: %(message)s")
-    limits = Limits(
+    config = ServerConfig(
         body_bytes=max_bytes,
         words=max_words,
         sentence_words=max_sentence,
         seconds=max_seconds,
         queue=queue,
         batch_words=batch_words,
+        allowed_hosts=tuple(allow_host or ()),
     )
     with listen(host, port) as sock:
         served = Models.load(models or [], device=device, threads=threads)
         names = ", ".join(model.name for model in served.all)
         typer.echo(f"Biplanar serves {names} at {address_of(sock)}", err=True)
-        run(served, sock, limits)
+        run(served, sock, config)

@@ -4,49 +4,38 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from importlib.resources import files
 
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from biplanar.decoding import DECODERS
 from biplanar.encodings import ENCODINGS
 from biplanar.serve import documents, udpipe
-from biplanar.serve.batching import Batcher, Work
+from biplanar.serve.batching import Batcher
+from biplanar.serve.budget import ByteBudget, Lease
+from biplanar.serve.config import ServerConfig
 from biplanar.serve.forms import body_fields, media_type, query_fields
-from biplanar.serve.limits import Limits
+from biplanar.serve.guard import ANSWER, BODY, CLIENT_LEFT, Guard
+from biplanar.serve.headers import CROSS_ORIGIN_HEADERS
+from biplanar.serve.jobs import RequestPlan
 from biplanar.serve.metrics import Metrics
 from biplanar.serve.models import Models
 from biplanar.serve.openapi import describe
-from biplanar.serve.refusals import refusal
+from biplanar.serve.refusals import refusal, refused
 
 JSON = "application/json"
 
-# What answers of UDPipe's interface have, so that pages from elsewhere may use it, as they may use UDPipe's.
-FOR_ALL = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
-UDPIPE_PATHS = ("/models", "/process")
-
-SECURITY = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' data: blob:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
+SHOWN_LIMITS = ("words", "sentence_words", "word_characters", "drawn_words", "best", "seconds")
 
 TYPES = {
     "html": "text/html; charset=utf-8",
@@ -57,57 +46,51 @@ TYPES = {
     "ico": "image/x-icon",
 }
 
-CLIENT_LEFT = 499  # no status of HTTP's, but what other servers note for it
-
 
 @dataclass
 class Service:
     """What the routes share."""
 
     models: Models
-    limits: Limits = field(default_factory=Limits)
+    config: ServerConfig = field(default_factory=ServerConfig)
     metrics: Metrics = field(default_factory=Metrics)
-    held_bytes: int = 0
 
     def __post_init__(self) -> None:
-        self.batcher = Batcher(self.limits, self.metrics)
+        self.batcher = Batcher(self.config, self.metrics)
+        self.bodies, self.answers = ByteBudget(self.config.held_bytes), ByteBudget(self.config.unread_bytes)
 
     # Reading
 
     async def read(self, request: Request) -> bytes:
         """The body of a request, which is refused if it is too large, too slow or too much for now."""
         self.batcher.check_room()
-        most, chunks, size = self.limits.body_bytes, [], 0
+        most, chunks, size = self.config.body_bytes, [], 0
+        lease: Lease = getattr(request.state, BODY)
         try:
-            async with asyncio.timeout(self.limits.seconds):
+            async with asyncio.timeout(self.config.seconds):
                 async for chunk in request.stream():
                     size += len(chunk)
-                    # What is too large is read on for a while, as many clients hear no answer before they have spoken.
+                    # Too large a body is read on for a while, as many clients read no answer before they have sent it.
                     if size > 16 * most:
                         break
                     if size <= most:
-                        self._hold(request, len(chunk))
+                        if not lease.take(len(chunk)):
+                            raise self.batcher.refusal_for_now("other requests are too large together")
                         chunks.append(chunk)
         except TimeoutError:
-            message = f"the request did not arrive within {self.limits.seconds:g} seconds"
+            message = f"the request did not arrive within {self.config.seconds:g} seconds"
             raise refusal(message, HTTPStatus.REQUEST_TIMEOUT, Connection="close") from None
         if size > most:
             message = f"expected a body of at most {most} bytes, found more"
             raise refusal(message, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, Connection="close")
         return b"".join(chunks)
 
-    def _hold(self, request: Request, size: int) -> None:
-        """Note that bytes are held for a request, until it is answered."""
-        if self.held_bytes + size > self.limits.held_bytes:
-            raise self.batcher.refusal_for_now("other requests are too large together")
-        self.held_bytes += size
-        request.state.held_bytes += size
-
     # Answering
 
-    async def answer(self, request: Request, prepare: Callable[[], Work], size: int) -> bytes:
-        """What the worker makes of a request; if the client leaves before, the work is left too."""
-        work = asyncio.ensure_future(self.batcher.submit(prepare, size))
+    async def answer(self, request: Request, prepare: Callable[[], RequestPlan], size: int) -> bytes:
+        """What the workers make of a request; if the client leaves before, they drop it."""
+        lease: Lease = getattr(request.state, ANSWER)
+        work = asyncio.ensure_future(self.batcher.submit(prepare, size, lease))
         gone = asyncio.ensure_future(_left(request))
         try:
             await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -117,6 +100,7 @@ class Service:
         finally:
             for task in (work, gone):
                 task.cancel()
+            getattr(request.state, BODY).close()  # it is not needed while the answer is sent
 
     # Routes of our own
 
@@ -131,15 +115,14 @@ class Service:
             }
             for model in self.models.all
         ]
-        limits = asdict(self.limits)
-        shown = {name: limits[name] for name in ("words", "sentence_words", "drawn_words", "best", "seconds")}
+        shown = {name: getattr(self.config, name) for name in SHOWN_LIMITS}
         return JSONResponse(
             {
                 "default": self.models.default.name,
                 "models": models,
                 "decoders": list(DECODERS),
                 "encodings": list(ENCODINGS),
-                "limits": {"bytes": self.limits.body_bytes, **shown},
+                "limits": {"bytes": self.config.body_bytes, **shown},
             }
         )
 
@@ -147,15 +130,15 @@ class Service:
         """Trees as JSON."""
         body = await self._json_body(request)
 
-        def prepare() -> Work:
-            return documents.ParseRequest.read(body, self.models, self.limits).work(self.limits)
+        def prepare() -> RequestPlan:
+            return documents.ParseRequest.read(body, self.models, self.config).plan(self.config)
 
         return Response(await self.answer(request, prepare, len(body)), media_type=JSON)
 
     async def compare(self, request: Request) -> Response:
         """Two versions of the same sentences."""
         body = await self._json_body(request)
-        prepare = partial(documents.compare_work, body, self.limits)
+        prepare = partial(documents.compare_plan, body, self.config)
         return Response(await self.answer(request, prepare, len(body)), media_type=JSON)
 
     async def _json_body(self, request: Request) -> bytes:
@@ -168,7 +151,7 @@ class Service:
 
     async def udpipe_models(self, _: Request) -> Response:
         """`/models`."""
-        return Response(udpipe.models_answer(self.models), media_type=JSON, headers=FOR_ALL)
+        return Response(udpipe.models_answer(self.models), media_type=JSON, headers=CROSS_ORIGIN_HEADERS)
 
     async def udpipe_process(self, request: Request) -> Response:
         """`/process`."""
@@ -177,11 +160,11 @@ class Service:
             body = await self.read(request)
         content_type = request.headers.get("content-type", "")
 
-        def prepare() -> Work:
-            return udpipe.process_work(query_fields(query) | body_fields(content_type, body), self.models)
+        def prepare() -> RequestPlan:
+            return udpipe.process_plan(query_fields(query) | body_fields(content_type, body), self.models)
 
         answer = await self.answer(request, prepare, len(query) + len(body))
-        return Response(answer, media_type=JSON, headers=FOR_ALL)
+        return Response(answer, media_type=JSON, headers=CROSS_ORIGIN_HEADERS)
 
     # Routes for those who run it
 
@@ -193,15 +176,21 @@ class Service:
 
     async def show_metrics(self, _: Request) -> Response:
         """Counters for Prometheus."""
-        gauges = {"biplanar_queue_requests": len(self.batcher.waiting), "biplanar_held_bytes": self.held_bytes}
+        gauges = {
+            "biplanar_queue_requests": len(self.batcher.waiting),
+            "biplanar_held_bytes": self.bodies.held,
+            "biplanar_unread_bytes": self.answers.held,
+        }
         return Response(self.metrics.text(gauges), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     @asynccontextmanager
     async def running(self, _: Starlette) -> AsyncIterator[None]:
-        """While the server runs, the worker does."""
+        """While the server runs, the workers do."""
         self.batcher.start()
         yield
         await asyncio.to_thread(self.batcher.stop)
+        for model in self.models.all:
+            model.close()
 
 
 async def _left(request: Request) -> None:
@@ -210,7 +199,7 @@ async def _left(request: Request) -> None:
         pass
 
 
-# What lies ready
+# Files of the page
 
 
 @dataclass(frozen=True)
@@ -248,10 +237,10 @@ class Static:
 # Putting it together
 
 
-def create_app(models: Models, limits: Limits | None = None) -> ASGIApp:
+def create_app(models: Models, config: ServerConfig | None = None) -> ASGIApp:
     """The server's application, for uvicorn or any other server that speaks ASGI."""
-    service, static = Service(models, limits or Limits()), Static.load()
-    description = JSONResponse(describe(service.limits))
+    service, static = Service(models, config or ServerConfig()), Static.load()
+    description = JSONResponse(describe(service.config))
 
     async def openapi(_: Request) -> Response:
         return description
@@ -275,15 +264,13 @@ def create_app(models: Models, limits: Limits | None = None) -> ASGIApp:
         exception_handlers={HTTPException: _refused, ClientDisconnect: _client_left, Exception: _failed},
     )
     starlette.router.redirect_slashes = False  # a redirection would lead to whatever host the request names
-    return Guard(starlette, service, frozenset(endpoints))
+    paths, budgets = frozenset(endpoints), (service.bodies, service.answers)
+    return Guard(starlette, paths, service.config, service.metrics, *budgets)
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    if request.scope["path"] in UDPIPE_PATHS:
-        text = error.detail.encode(errors="replace") + b"\n"
-        return PlainTextResponse(text, error.status_code, {**FOR_ALL, **(error.headers or {})})
-    return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+    return refused(request.scope["path"], error)
 
 
 async def _client_left(_: Request, __: Exception) -> Response:
@@ -291,39 +278,5 @@ async def _client_left(_: Request, __: Exception) -> Response:
 
 
 async def _failed(request: Request, _: Exception) -> Response:
-    return await _refused(request, HTTPException(HTTPStatus.INTERNAL_SERVER_ERROR, "the server failed at this request"))
-
-
-@dataclass(frozen=True)
-class Guard:
-    """Around everything: headers that every answer has, what is held for a request, and what is counted."""
-
-    app: ASGIApp
-    service: Service
-    paths: frozenset[str]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        start, status = time.perf_counter(), CLIENT_LEFT
-        state = scope.setdefault("state", {})
-        state["held_bytes"] = 0
-
-        async def send_guarded(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                headers = MutableHeaders(scope=message)
-                for name, value in SECURITY.items():
-                    headers.setdefault(name, value)
-            await send(message)
-
-        try:
-            await self.app(scope, receive, send_guarded)
-        finally:
-            self.service.held_bytes -= state["held_bytes"]
-            path = scope["path"] if scope["path"] in self.paths else "other"
-            self.service.metrics.add("biplanar_requests_total", path=path, status=str(status))
-            self.service.metrics.observe("biplanar_request_seconds", time.perf_counter() - start, path=path)
+    error = HTTPException(HTTPStatus.INTERNAL_SERVER_ERROR, "the server failed at this request")
+    return refused(request.scope["path"], error)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import tee
+from itertools import chain, repeat, tee
 from typing import Any
 
 from biplanar.data.conllu import Sentence, parse_conllu
@@ -23,8 +23,8 @@ from biplanar.evaluation import evaluate
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import head_probabilities
 from biplanar.planes.crossings import is_projective
-from biplanar.serve.batching import Parsing, Work
-from biplanar.serve.limits import Limits
+from biplanar.serve.config import ServerConfig
+from biplanar.serve.jobs import Parsing, RequestPlan
 from biplanar.serve.models import Model, Models
 from biplanar.serve.refusals import decoded, refusal
 
@@ -42,6 +42,10 @@ PARSE_FIELDS = SOURCES | {name: type(value) for name, value in SETTINGS.items()}
 COMPARE_FIELDS: dict[str, type] = {"gold": str, "system": str}
 
 NAMES = {str: "a string", list: "an array", bool: "true or false", int: "a whole number"}
+
+# What a word costs beyond parsing it, where 1 is what parsing it may take: the search for several trees, and for each
+# tree its place in the answer and its picture.
+SEVERAL_TREES, SHOWN_TREE, DRAWN_TREE = 3.0, 0.1, 0.25
 
 
 # Reading requests
@@ -62,12 +66,12 @@ def read_object(body: bytes, fields: Mapping[str, type]) -> dict[str, Any]:
             raise UnknownNameError("field", name, fields)
         if type(value) is not fields[name]:  # where a number is wanted, `isinstance` would let truth values pass
             raise refusal(f"{name}: expected {NAMES[fields[name]]}, found another kind of value")
-        if isinstance(value, str) and not _is_whole(value):
-            raise refusal(f"{name}: expected Unicode text, found one half of a surrogate pair")
+        if isinstance(value, str) and not _is_unicode(value):
+            raise refusal(f"{name}: expected Unicode text, found a lone surrogate")
     return values
 
 
-def _is_whole(text: str) -> bool:
+def _is_unicode(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -86,7 +90,7 @@ def _sentences(source: str, content: Any, model: Model) -> Iterator[Sentence]:
     if source == "text":
         if not model.takes_raw_text:
             raise refusal(f"text: the model {model.name} has no tokenizer, so it takes words or conllu")
-        return model.parser.segmenter.stream([content])
+        return model.segmented(content)
     if source == "conllu":
         return iter(parse_conllu(content, "conllu"))
     return (_sentence(number, words) for number, words in enumerate(content, 1))
@@ -116,7 +120,7 @@ class ParseRequest:
     parse: bool
 
     @classmethod
-    def read(cls, body: bytes, models: Models, limits: Limits) -> ParseRequest:
+    def read(cls, body: bytes, models: Models, config: ServerConfig) -> ParseRequest:
         """Read a request, or refuse it."""
         values = read_object(body, PARSE_FIELDS)
         source, content = _source(values)
@@ -126,44 +130,51 @@ class ParseRequest:
         get_decoder(settings["decoder"])
         get_encoding(settings["labels"])
         request = cls(source=source, sentences=_sentences(source, content, model), **settings)
-        request._check(limits)
+        request._check(config)
         return request
 
-    def _check(self, limits: Limits) -> None:
-        if not 1 <= self.best <= limits.best:
-            raise refusal(f"best: expected a number from 1 to {limits.best}, found {self.best}")
+    def _check(self, config: ServerConfig) -> None:
+        if not 1 <= self.best <= config.best:
+            raise refusal(f"best: expected a number from 1 to {config.best}, found {self.best}")
         if self.best > 1 and not finds_several_trees(self.model.parser.encoding):
             raise refusal(f"best: expected 1, as the model {self.model.name} is none of brackets, found {self.best}")
         if not self.parse and (self.source != "conllu" or self.best > 1):
             raise refusal("parse: expected true but for conllu with its trees in it, and best 1; found false")
 
-    def work(self, limits: Limits) -> Work:
+    def plan(self, config: ServerConfig) -> RequestPlan:
         """What there is to do."""
         sentences, originals = tee(self.model.parsable(self.sentences) if self.parse else self.sentences)
-        return Work(
+        options = ParseOptions(self.decoder, probabilities=self.probabilities)
+        return RequestPlan(
             sentences,
-            lambda parsed: [_json(self._shown(*pair)) for pair in zip(parsed, originals)],  # noqa: B905
-            self._finish,
-            Parsing(self.model.parser, ParseOptions(self.decoder, probabilities=self.probabilities))
-            if self.parse
-            else None,
-            most_words=limits.drawn_words // self.best if self.svg or self.best > 1 else None,
-            weight=max(self.best, 1 + self.svg),
+            self._renderer(originals),
+            _json({"model": self.model.name, "decoder": self.decoder, "labels": self.labels})[:-1] + b',"sentences":[',
+            lambda: b"]}",
+            Parsing(self.model.parser, options) if self.parse else None,
+            most_words=config.drawn_words // self.best if self.svg or self.best > 1 else None,
+            cost=1 + (SEVERAL_TREES if self.best > 1 else 0) + self.best * (SHOWN_TREE + DRAWN_TREE * self.svg),
         )
 
-    def _finish(self, rendered: list[str]) -> bytes:
-        head = _json({"model": self.model.name, "decoder": self.decoder, "labels": self.labels})
-        return f'{head[:-1]},"sentences":[{",".join(rendered)}]}}'.encode()
+    def _renderer(self, originals: Iterator[Sentence]) -> Callable[[list[Sentence]], Iterator[bytes]]:
+        separators = chain([b""], repeat(b","))
 
-    def _shown(self, sentence: Sentence, original: Sentence) -> dict[str, Any]:
-        trees = [self._shown_tree(tree, score) for tree, score in self._trees(sentence, original)]
+        def render(parsed: list[Sentence]) -> Iterator[bytes]:
+            for sentence, original in zip(parsed, originals):  # noqa: B905
+                yield next(separators) + _json(self._shown(sentence))[:-1] + b',"trees":['
+                for number, (tree, score) in enumerate(self._trees(sentence, original)):
+                    yield b"," * (number > 0) + _json(self._shown_tree(tree, score))
+                yield b"]}"
+
+        return render
+
+    def _shown(self, sentence: Sentence) -> dict[str, Any]:
+        """What is said of a sentence but for its trees."""
         return {
             "text": Entry(1, sentence).text,
             "forms": sentence.forms,
-            "conllu": trees[0]["conllu"],
+            "conllu": sentence.to_conllu(),
             "nonprojective": not is_projective(sentence.tree),
             "rtl": is_right_to_left(sentence.forms),
-            "trees": trees,
         }
 
     def _trees(self, sentence: Sentence, original: Sentence) -> list[tuple[Sentence, float | None]]:
@@ -200,14 +211,14 @@ class ParseRequest:
             return None
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 # Comparing
 
 
-def compare_work(body: bytes, limits: Limits) -> Work:
+def compare_plan(body: bytes, config: ServerConfig) -> RequestPlan:
     """Gold trees and a system's, side by side."""
     values = read_object(body, COMPARE_FIELDS)
     for name in COMPARE_FIELDS:
@@ -215,20 +226,18 @@ def compare_work(body: bytes, limits: Limits) -> Work:
             raise refusal(f"{name}: expected CoNLL-U, found none")
     pairs = list(paired(*(parse_conllu(values[name], name) for name in COMPARE_FIELDS)))
     gold, system = ([pair[side] for pair in pairs] for side in (0, 1))
-    others = iter(system)
+    others, separators = iter(system), chain([b""], repeat(b","))
 
-    def finish(rendered: list[str]) -> bytes:
+    def render(sentences: list[Sentence]) -> Iterator[bytes]:
+        for sentence in sentences:
+            yield next(separators) + _json(_compared(sentence, next(others)))
+
+    def closing() -> bytes:
         scores = evaluate(gold, system).scores
-        shares = {name: scores[name].f1 for name in ("UAS", "LAS")}
-        return f'{{"sentences":[{",".join(rendered)}],"scores":{_json(shares)}}}'.encode()
+        return b'],"scores":' + _json({name: scores[name].f1 for name in ("UAS", "LAS")}) + b"}"
 
-    return Work(
-        iter(gold),
-        lambda sentences: [_json(_compared(sentence, next(others))) for sentence in sentences],
-        finish,
-        most_words=limits.drawn_words,
-        weight=2,
-    )
+    cost = SHOWN_TREE + 2 * DRAWN_TREE
+    return RequestPlan(iter(gold), render, b'{"sentences":[', closing, most_words=config.drawn_words, cost=cost)
 
 
 def _compared(gold: Sentence, system: Sentence) -> dict[str, Any]:

@@ -12,6 +12,10 @@ from biplanar.serve.refusals import decoded, refusal
 
 MOST_FIELDS = 64
 LONGEST_HEAD = 4096  # bytes of the headers of one part
+LONGEST_CONTENT_TYPE = 1000  # characters; the time to read one grows with the square of its length
+
+# What comes of an encoding that a parameter names (`boundary*=idna''x`) and that does not exist or fit.
+ENCODING_ERRORS = (LookupError, ValueError)
 
 MULTIPART, URLENCODED = "multipart/form-data", "application/x-www-form-urlencoded"
 
@@ -37,11 +41,14 @@ def body_fields(content_type: str, body: bytes) -> Fields:
 
 
 def media_type(content_type: str) -> str:
-    """What a header says without its parameters."""
+    """A Content-Type without its parameters."""
     return _header(content_type).get_content_type() if content_type else ""
 
 
 def _header(content_type: str) -> Message:
+    if len(content_type) > LONGEST_CONTENT_TYPE:
+        found = len(content_type)
+        raise refusal(f"Content-Type: expected at most {LONGEST_CONTENT_TYPE} characters, found {found}")
     header = Message()
     header["Content-Type"] = content_type
     return header
@@ -58,7 +65,10 @@ def _urlencoded(name: str, data: bytes) -> Fields:
 
 
 def _multipart(header: Message, body: bytes) -> Fields:
-    boundary = (header.get_boundary() or "").encode(errors="replace")
+    try:
+        boundary = (header.get_boundary() or "").encode(errors="replace")
+    except ENCODING_ERRORS:
+        raise refusal("body: expected a boundary in a known encoding, found another in the Content-Type") from None
     if not boundary:
         raise refusal("body: expected a boundary between its parts, found none in the Content-Type")
     # A boundary stands on a line of its own, also if that is the first.
@@ -79,5 +89,8 @@ def _part(part: bytes) -> tuple[str, str]:
     name = headers.get_param("name", header="content-disposition")
     if name is None:
         raise refusal("body: expected a name in the Content-Disposition of each part, found a part without")
-    field = collapse_rfc2231_value(name)
+    try:
+        field = collapse_rfc2231_value(name)
+    except ENCODING_ERRORS:
+        raise refusal("body: expected names of parts in a known encoding, found another") from None
     return field, decoded(field, content)

@@ -13,16 +13,17 @@ from threading import Lock
 # By name: the kind, and what it means.
 COUNTED = {
     "biplanar_requests_total": ("counter", "Requests answered, by path and status; 499 is a client that left."),
-    "biplanar_request_seconds": ("histogram", "Time from a request's head to its answer, by path."),
+    "biplanar_request_seconds": ("histogram", "Time from a request's head to that of its answer, by path."),
     "biplanar_sentences_total": ("counter", "Sentences parsed."),
     "biplanar_words_total": ("counter", "Words parsed."),
     "biplanar_batches_total": ("counter", "Batches parsed."),
     "biplanar_batch_requests_total": ("counter", "Requests with a part in a batch, added up over batches."),
-    "biplanar_work_seconds_total": ("counter", "Time in which the worker was not idle."),
+    "biplanar_work_seconds_total": ("counter", "Time in which the workers were not idle, added up."),
     "biplanar_abandoned_total": ("counter", "Requests whose client left, or whose time was up, before their answer."),
-    "biplanar_errors_total": ("counter", "Requests that failed through a fault of the server's."),
+    "biplanar_errors_total": ("counter", "Requests that failed by an error of the server."),
     "biplanar_queue_requests": ("gauge", "Requests that are worked on or wait for it."),
     "biplanar_held_bytes": ("gauge", "Bytes of requests that arrive, wait or are worked on."),
+    "biplanar_unread_bytes": ("gauge", "Bytes of answers that are made or wait to be read."),
     "process_cpu_seconds_total": ("counter", "Processor time of this process."),
     "process_resident_memory_bytes": ("gauge", "Memory of this process."),
 }

@@ -18,9 +18,13 @@ from biplanar.pipeline.loading import EMBEDDED, load
 from biplanar.pipeline.parser import Parser
 from biplanar.planes.crossings import is_projective
 from biplanar.serve.refusals import refusal
+from biplanar.serve.tokenizing import TokenizerProcess
 
 # What else the model inside may be called by those who know it from UDPipe.
 MORE_NAMES = {EMBEDDED: "english-ewt"}
+
+# Characters of raw text; more are tokenized in another process.
+LARGE_TEXT = 16 << 10
 
 _CARD_ROW = re.compile(r"^\| ([^|\n]+) \| ([^|\n]+) \|$", re.MULTILINE)
 
@@ -35,7 +39,7 @@ class Model:
 
     @classmethod
     def load(cls, name: str, folder: Path | None, *, device: str, threads: int) -> Model:
-        """Read a model, so that no request need wait for it."""
+        """Read a model, so that no request has to wait for it."""
         parser = load(folder, device=device, threads=threads)
         try:
             card = dict(_CARD_ROW.findall(parser.folder.card.read_text(encoding="utf-8")))
@@ -48,8 +52,10 @@ class Model:
     def warm_up(self) -> None:
         """Have all loaded and compiled that requests may need."""
         sentence = Sentence.from_words(["Ready", "."], upos=["ADJ", "PUNCT"])
+        # Its words get labels that contradict each other, for which there are searches of their own.
+        odd_sentence = Sentence.from_words(["so"] * 60, upos=["ADV"] * 60)
         for decoder in DECODERS:
-            for parsed in self.parser.pipe([sentence], decoder=decoder, probabilities=True):
+            for parsed in self.parser.pipe([sentence, odd_sentence], decoder=decoder, probabilities=True):
                 is_projective(parsed.tree)
                 for encoding in ENCODINGS:
                     draw_sentence(parsed, encoding=encoding)
@@ -72,6 +78,20 @@ class Model:
     def encoding(self) -> str:
         """The encoding that its labels are in."""
         return self.parser.encoding.name
+
+    def segmented(self, text: str, *, presegmented: bool = False) -> Iterator[Sentence]:
+        """The sentences of raw text."""
+        if len(text) > LARGE_TEXT:
+            return self._tokenizer_process.stream(text, presegmented=presegmented)
+        return self.parser.segmenter.stream([text], presegmented=presegmented)
+
+    @cached_property
+    def _tokenizer_process(self) -> TokenizerProcess:
+        return TokenizerProcess(self.parser.folder.segmenter)
+
+    def close(self) -> None:
+        """End what was started for the model."""
+        self._tokenizer_process.close()
 
     def parsable(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
         """The sentences, of which one is refused if it lacks the part-of-speech tags that the model needs."""

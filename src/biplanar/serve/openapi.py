@@ -7,8 +7,8 @@ from typing import Any
 from biplanar import __version__
 from biplanar.decoding import DECODERS, DEFAULT_DECODER
 from biplanar.encodings import ENCODINGS
+from biplanar.serve.config import ServerConfig
 from biplanar.serve.forms import MULTIPART, URLENCODED
-from biplanar.serve.limits import Limits
 from biplanar.serve.udpipe import READERS, TOKENIZERS, WRITERS
 
 Schema = dict[str, Any]
@@ -18,16 +18,17 @@ FLAG: Schema = {"type": "boolean"}
 WHOLE: Schema = {"type": "integer"}
 
 REFUSALS = {
-    400: "The request is not what is wanted; the message says where, what was wanted and what was found.",
+    400: "The request is not as expected; the message says where, what was expected and what was found.",
     408: "The body did not arrive in time.",
-    413: "The body is too large, or has too many words in it.",
+    413: "The body is too large, has too many words in it, or asks for too large an answer.",
     415: "The body is of another type.",
-    503: "Too many requests are waiting; Retry-After says in how many seconds to ask again.",
+    421: "The Host is not one that is served here.",
+    503: "Too many requests are waiting, or answers unread; Retry-After says in how many seconds to ask again.",
     504: "No answer was found in time.",
 }
 
 
-def describe(limits: Limits) -> Schema:
+def describe(config: ServerConfig) -> Schema:
     """The whole description."""
     return {
         "openapi": "3.1.0",
@@ -54,7 +55,7 @@ def describe(limits: Limits) -> Schema:
                     **_get("health", "Whether requests can be answered.", "Health"),
                     "responses": {
                         "200": _answer("Yes.", "Health"),
-                        "503": _answer("The worker is stuck or gone.", "Health"),
+                        "503": _answer("A worker is stuck or gone.", "Health"),
                     },
                 }
             },
@@ -66,7 +67,7 @@ def describe(limits: Limits) -> Schema:
                 }
             },
         },
-        "components": {"schemas": {**_questions(limits), **_answers()}},
+        "components": {"schemas": {**_questions(config), **_answers()}},
     }
 
 
@@ -163,8 +164,8 @@ def _or_null(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def _questions(limits: Limits) -> Schema:
-    word = {**STRING, "minLength": 1, "pattern": "^[^\\t\\n]+$"}
+def _questions(config: ServerConfig) -> Schema:
+    word = {**STRING, "minLength": 1, "maxLength": config.word_characters, "pattern": "^[^\\t\\n]+$"}
     sources = {
         "text": {**STRING, "description": "Raw text."},
         "words": {**_array({**_array(word), "minItems": 1}), "description": "Sentences as lists of words."},
@@ -182,7 +183,7 @@ def _questions(limits: Limits) -> Schema:
         "best": {
             **WHOLE,
             "minimum": 1,
-            "maximum": limits.best,
+            "maximum": config.best,
             "default": 1,
             "description": "How many trees of each sentence; more than one only with models of brackets.",
         },
@@ -220,7 +221,7 @@ def _answers() -> Schema:
     }
     model = {"name": STRING, "encoding": STRING, "raw_text": FLAG, "description": STRING}
     limits = {
-        **dict.fromkeys(("bytes", "words", "sentence_words", "drawn_words", "best"), WHOLE),
+        **dict.fromkeys(("bytes", "words", "sentence_words", "word_characters", "drawn_words", "best"), WHOLE),
         "seconds": {"type": "number"},
     }
     compared = {"text": STRING, "svg": STRING, "wrong": WHOLE, "words": WHOLE}

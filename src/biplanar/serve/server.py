@@ -1,4 +1,4 @@
-"""Runs the application: a socket, uvicorn, and an end in good order."""
+"""Runs the application: a socket, uvicorn, and a graceful end."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import uvicorn
 
 from biplanar.errors import BiplanarError
 from biplanar.serve.app import create_app
-from biplanar.serve.limits import Limits
+from biplanar.serve.config import ServerConfig
 from biplanar.serve.models import Models
-from biplanar.serve.protocol import PatientProtocol
+from biplanar.serve.protocol import BoundedProtocol
 
 BACKLOG = 1024  # connections that the system keeps until they are accepted
 KEEP_ALIVE = 15  # seconds that a connection may stay open between two requests
-FAREWELL = 5  # seconds beyond the time limit of requests, when the server is asked to end
+GRACE = 5  # seconds beyond the time limit of requests, when the server is asked to end
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -34,16 +34,16 @@ def address_of(sock: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def make_server(models: Models, limits: Limits) -> uvicorn.Server:
+def make_server(models: Models, config: ServerConfig) -> uvicorn.Server:
     """A server that is not running yet."""
 
-    class Protocol(PatientProtocol):
-        patience = limits.seconds
-        most_connections = limits.connections
+    class Protocol(BoundedProtocol):
+        patience = config.seconds
+        most_connections = config.connections
 
     return uvicorn.Server(
         uvicorn.Config(
-            create_app(models, limits),
+            create_app(models, config),
             http=Protocol,
             ws="none",
             lifespan="on",
@@ -52,17 +52,17 @@ def make_server(models: Models, limits: Limits) -> uvicorn.Server:
             access_log=False,
             server_header=False,
             timeout_keep_alive=KEEP_ALIVE,
-            timeout_graceful_shutdown=round(limits.seconds) + FAREWELL,
+            timeout_graceful_shutdown=round(config.seconds) + GRACE,
         )
     )
 
 
-def run(models: Models, sock: socket.socket, limits: Limits) -> None:
+def run(models: Models, sock: socket.socket, config: ServerConfig) -> None:
     """Serve until a signal asks for an end; then what was accepted is answered first."""
 
-    def already_heard(_: int, __: FrameType | None) -> None:
-        """The server hears signals by itself, and gives them on when it has ended, which would end us in disorder."""
+    def ignore(_: int, __: FrameType | None) -> None:
+        """Does nothing: uvicorn handles signals itself, and raises them again after its end, which would kill us."""
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, already_heard)
-    make_server(models, limits).run(sockets=[sock])
+        signal.signal(number, ignore)
+    make_server(models, config).run(sockets=[sock])

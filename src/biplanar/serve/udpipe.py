@@ -11,8 +11,8 @@ from biplanar import __version__
 from biplanar.data.conllu import FORM, ID, MISC, Sentence, parse_conllu
 from biplanar.errors import UnknownNameError
 from biplanar.pipeline.options import DEFAULT_OPTIONS
-from biplanar.serve.batching import Parsing, Work
 from biplanar.serve.forms import Fields
+from biplanar.serve.jobs import Parsing, RequestPlan
 from biplanar.serve.models import Model, Models
 from biplanar.serve.refusals import refusal
 from biplanar.tokenizer.segmentation import numbered, raw_text, split_horizontal, split_vertical
@@ -40,7 +40,7 @@ def _json(value: Any) -> bytes:
 # Reading
 
 
-def process_work(fields: Fields, models: Models) -> Work:
+def process_plan(fields: Fields, models: Models) -> RequestPlan:
     """Read a request for `/process`."""
     if "data" not in fields:
         raise refusal("expected the field data, found none")
@@ -51,10 +51,13 @@ def process_work(fields: Fields, models: Models) -> Work:
     if _wanted(fields, "tagger") and model.has_tagger:
         sentences = (tagged for sentence in sentences for tagged in model.parser.segmenter.tag([sentence]))
     parse = _wanted(fields, "parser")
-    return Work(
+    # The sentences go between the last two quotation marks.
+    before, _, after = _json({"model": model.name, "acknowledgements": [], "result": ""}).rpartition(b'""')
+    return RequestPlan(
         model.parsable(sentences) if parse else sentences,
         writer.render,
-        lambda rendered: _json({"model": model.name, "acknowledgements": [], "result": "".join(rendered)}),
+        before + b'"',
+        lambda: b'"' + after,
         Parsing(model.parser, DEFAULT_OPTIONS) if parse else None,
     )
 
@@ -83,7 +86,7 @@ def _tokenized(text: str, options: list[str], model: Model) -> Iterator[Sentence
     """Raw text; of the options `normalized_spaces` is what happens anyway, and those unknown here change nothing."""
     if not model.takes_raw_text:
         raise refusal(f"the model {model.name} has no tokenizer: send words, horizontal, vertical or as CoNLL-U")
-    sentences = model.parser.segmenter.stream([text], presegmented="presegmented" in options)
+    sentences = model.segmented(text, presegmented="presegmented" in options)
     return _with_ranges(sentences, text) if "ranges" in options else sentences
 
 
@@ -143,13 +146,12 @@ class Writer:
     def __init__(self, output: str, model: Model) -> None:
         self._write, self._model, self._first = WRITERS[output], model, True
 
-    def render(self, sentences: list[Sentence]) -> list[str]:
-        """A text for each sentence."""
-        texts = []
+    def render(self, sentences: list[Sentence]) -> Iterator[bytes]:
+        """What each sentence adds to a JSON string."""
         for sentence in sentences:
-            texts.append(self._write(sentence, self._model if self._first else None))
+            text = self._write(sentence, self._model if self._first else None)
             self._first = False
-        return texts
+            yield json.dumps(text, ensure_ascii=False)[1:-1].encode()
 
 
 def _as_conllu(sentence: Sentence, first: Model | None) -> str:

@@ -1,4 +1,4 @@
-"""How much a server takes on."""
+"""The settings of a server."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What one request may ask for, and what all of them together may hold."""
+class ServerConfig:
+    """What one request may ask for, what all requests together may hold, and which hosts are served."""
 
     body_bytes: int = 4 * MEBIBYTE
     words: int = 100_000  # of one request
     sentence_words: int = 1_000
-    drawn_words: int = 20_000  # of all trees of one request that are drawn, or that compete for a sentence
+    word_characters: int = 1_000
+    drawn_words: int = 20_000  # of all trees of one request that are drawn, or asked for by `best`
     best: int = 20  # trees of one sentence
+    answer_bytes: int = 32 * MEBIBYTE
     seconds: float = 60.0  # for a request to arrive, and again for its answer to be found
     queue: int = 256  # requests that are worked on or wait for it
     held_bytes: int = 64 * MEBIBYTE  # of all requests that arrive, wait or are worked on
+    unread_bytes: int = 128 * MEBIBYTE  # of all answers, until their clients have read them
     connections: int = 900  # below the thousand files that many systems let a process open
-    batch_words: int = 4_000  # parsed together, whoever asked for them
+    batch_words: int = 2_000  # parsed together, whoever asked for them
+    allowed_hosts: tuple[str, ...] = ()  # names in a request's Host besides this machine's own

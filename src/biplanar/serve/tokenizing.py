@@ -1,0 +1,84 @@
+"""Large texts are tokenized in another process: UDPipe holds the interpreter's lock until it finds a sentence's end.
+
+In this process, text without such ends would hold up all threads, and with them all clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from biplanar.bulk.processes import WorkerProcess
+from biplanar.data.conllu import Sentence, parse_conllu
+from biplanar.errors import UnfinishedError
+from biplanar.tokenizer.segmentation import Segmenter, shift_numbers, spaces_after, text_parts
+
+CHARACTERS_AT_ONCE = 20_000  # after which other requests may have their turn
+ATTEMPTS = 2
+
+
+class TextChunk(NamedTuple):
+    """A part of a text, as `Segmenter.to_conllu` takes it."""
+
+    parts: list[str]
+    before: str
+    presegmented: bool
+
+
+@dataclass(frozen=True)
+class LoadSegmenter:
+    """What the other process begins with."""
+
+    path: Path
+
+    def __call__(self) -> Callable[[TextChunk], str]:
+        """Load the model; what is returned tokenizes."""
+        segmenter = Segmenter.load(self.path)
+        return lambda chunk: segmenter.to_conllu(chunk.parts, before=chunk.before, presegmented=chunk.presegmented)
+
+
+class TokenizerProcess:
+    """A process that tokenizes for this one, started when it is first needed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._worker: WorkerProcess[TextChunk] | None = None
+
+    def stream(self, text: str, *, presegmented: bool = False) -> Iterator[Sentence]:
+        """The sentences of a text, as `Segmenter.stream` gives them."""
+        before, count = "", 0
+        for parts in text_parts([text], presegmented=presegmented, size=CHARACTERS_AT_ONCE):
+            if conllu := shift_numbers(self._tokenize(TextChunk(parts, before, presegmented)), count):
+                sentences = parse_conllu(conllu)
+                count += len(sentences)
+                yield from sentences
+            before = spaces_after(before, parts)
+
+    def _tokenize(self, chunk: TextChunk) -> str:
+        with self._lock:
+            for _ in range(ATTEMPTS):
+                self._worker = self._worker or WorkerProcess(LoadSegmenter(self._path), threads=1)
+                self._worker.give(0, chunk)
+                try:
+                    answer = self._worker.take()
+                except EOFError:
+                    self._stop()
+                    continue
+                if isinstance(answer, Exception):
+                    raise answer
+                return str(answer)
+        raise UnfinishedError("the process that tokenizes has ended before its answer, and so has another one")
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        with self._lock:
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._worker is not None:
+            self._worker.stop()
+            self._worker = None
