@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +32,7 @@ import biplanar
 from benchmarks.arguments import ArgumentParser
 from benchmarks.output import keep
 from biplanar.data.conllu import Sentence, read_conllu
+from biplanar.errors import BiplanarError
 from biplanar.pipeline.parser import Parser
 
 PACKAGES = ("numba", "numpy", "onnxruntime", "starlette", "uvicorn")
@@ -316,15 +317,22 @@ async def run_load(
 # The server
 
 
+def port_of(messages: Iterable[str]) -> int:
+    """The port that a server names once it listens; other messages may come before."""
+    for line in messages:
+        if found := re.search(r"http://[^/]+:(\d+)", line):
+            return int(found[1])
+    raise BiplanarError("expected a server that says where it listens, found none")
+
+
 @contextmanager
 def server(options: list[str]) -> Iterator[tuple[int, subprocess.Popen[str]]]:
     """A server on any free port."""
     command = [sys.executable, "-m", "biplanar", "serve", "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        line = process.stderr.readline()
         try:
-            yield int(line.rpartition(":")[2]), process
+            yield port_of(process.stderr), process
         finally:
             process.terminate()
             complaints = process.communicate(timeout=120)[1]

@@ -1,13 +1,17 @@
-"""What all tests share: the treebanks, where there are any, and a way to run hypothesis that is the same every time."""
+"""What all tests share: a command to run, the treebanks, where there are any, and reproducible runs of hypothesis."""
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from biplanar.cli import main
+from tests.commands import Result, Run
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401
 from tests.treebanks import ROOT, treebank_files, treebanks_folder
 
@@ -26,6 +30,20 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("biplanar")
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command of `biplanar` in this process."""
+
+    def run(*arguments: object, stdin: str = "") -> Result:
+        monkeypatch.setattr(sys, "argv", ["biplanar", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        with pytest.raises(SystemExit) as left:
+            main()
+        return Result(left.value.code or 0, *capsys.readouterr())
+
+    return run
 
 
 @pytest.fixture(scope="session")

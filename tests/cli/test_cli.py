@@ -1,24 +1,21 @@
 from __future__ import annotations
 
-import io
 import json
 import lzma
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from biplanar import __version__
-from biplanar.cli import main
 from biplanar.data.conllu import Sentence
 from biplanar.data.tree import Tree
 from biplanar.encodings import ENCODINGS
 from biplanar.pipeline import label_files
+from tests.commands import Result, check_refused
 
 COMMANDS = ("parse", "train", "evaluate", "encode", "decode", "stats", "draw", "demo", "export")
 
@@ -46,31 +43,6 @@ CROSSING = Sentence.from_words(
 )
 
 
-class Result(NamedTuple):
-    """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Result]
-
-
-@pytest.fixture
-def run(monkeypatch, capsys) -> Run:
-    """Runs a command in this process."""
-
-    def run(*arguments: object, stdin: str = "") -> Result:
-        monkeypatch.setattr(sys, "argv", ["biplanar", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        with pytest.raises(SystemExit) as left:
-            main()
-        return Result(left.value.code or 0, *capsys.readouterr())
-
-    return run
-
-
 @pytest.fixture
 def words(tmp_path) -> Path:
     path = tmp_path / "words.conllu"
@@ -91,11 +63,6 @@ def start(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
     """A command as a process of its own."""
     command = [sys.executable, "-m", "biplanar", *map(str, arguments)]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, **options)
-
-
-def check_refused(result: Result, message: str) -> None:
-    """One line on standard error, and nothing on standard output."""
-    assert result == Result(2, "", f"biplanar: error: {message}\n")
 
 
 class TestProcess:

@@ -6,7 +6,7 @@ import pytest
 
 from biplanar.data.conllu import read_conllu, write_conllu
 from biplanar.data.tree import Tree
-from tests.cli.test_cli import check_refused, run  # noqa: F401
+from tests.commands import check_refused
 from tests.conftest import ROOT
 from tests.draw.pictures import arcs, boxes, parse
 
@@ -19,23 +19,23 @@ def sections(path) -> int:
 
 
 class TestFiles:
-    def test_a_picture(self, run, tmp_path):  # noqa: F811
+    def test_a_picture(self, run, tmp_path):
         path = tmp_path / "picture.svg"
         assert run("draw", CROSSING, "--first", 1, "-o", path) == (0, "", "")
         assert {"Magno", "legit", "nsubj"} <= {box.text for box in boxes(path.read_text(encoding="utf-8"))}
 
-    def test_all_sentences_in_one_picture(self, run, tmp_path):  # noqa: F811
+    def test_all_sentences_in_one_picture(self, run, tmp_path):
         path = tmp_path / "picture.svg"
         assert run("draw", CROSSING, "-o", path).code == 0
         assert len(arcs(path.read_text(encoding="utf-8"))) == sum(map(len, read_conllu(CROSSING)))
 
-    def test_a_page(self, run, tmp_path):  # noqa: F811
+    def test_a_page(self, run, tmp_path):
         path = tmp_path / "page.html"
         assert run("draw", CROSSING, "-o", path) == (0, "", "")
         assert sections(path) == 3
         assert "<title>crossing.conllu</title>" in path.read_text(encoding="utf-8")
 
-    def test_only_some_on_a_page(self, run, tmp_path):  # noqa: F811
+    def test_only_some_on_a_page(self, run, tmp_path):
         flat = next(read_conllu(CROSSING)).with_tree(Tree((0, *range(1, 9)), ("root",) + ("dep",) * 8))
         mixed, path = tmp_path / "mixed.conllu", tmp_path / "page.html"
         with mixed.open("w", encoding="utf-8") as stream:
@@ -44,38 +44,38 @@ class TestFiles:
         text = path.read_text(encoding="utf-8")
         assert [f'id="s{number}"' in text for number in (1, 2, 3, 4)] == [False, True, True, False]
 
-    def test_text(self, run, tmp_path):  # noqa: F811
+    def test_text(self, run, tmp_path):
         path = tmp_path / "trees.txt"
         assert run("draw", CROSSING, "-o", path) == (0, "", "")
         assert path.read_text(encoding="utf-8") == run("draw", CROSSING).out
 
     @pytest.mark.parametrize("output", ["x.svg", "x.html", "x.txt"])
-    def test_labels(self, run, tmp_path, output):  # noqa: F811
+    def test_labels(self, run, tmp_path, output):
         path = tmp_path / output
         assert run("draw", CROSSING, "--labels", "2p-full", "-o", path).code == 0
         assert "plane2" in path.read_text(encoding="utf-8")
 
-    def test_themes(self, run, tmp_path):  # noqa: F811
+    def test_themes(self, run, tmp_path):
         path = tmp_path / "x.svg"
         run("draw", CROSSING, "--theme", "dark", "-o", path)
         assert "bp-dark" in parse(path.read_text(encoding="utf-8")).attrib["class"]
 
 
 class TestAgainst:
-    def test_gold_and_system(self, run, tmp_path):  # noqa: F811
+    def test_gold_and_system(self, run, tmp_path):
         path = tmp_path / "x.svg"
         assert run("draw", CROSSING, "--against", PARSED, "-o", path).code == 0
         assert sum(arc.dashed for arc in arcs(path.read_text(encoding="utf-8"))) == 3
 
-    def test_only_what_differs(self, run, tmp_path):  # noqa: F811
+    def test_only_what_differs(self, run, tmp_path):
         path = tmp_path / "x.html"
         assert run("draw", CROSSING, "--against", PARSED, "--only", "different", "-o", path).code == 0
         assert sections(path) == 2
 
-    def test_in_the_terminal(self, run):  # noqa: F811
+    def test_in_the_terminal(self, run):
         assert "conj ← gelesen" in run("draw", CROSSING, "--against", PARSED).out
 
-    def test_other_words(self, run, tmp_path):  # noqa: F811
+    def test_other_words(self, run, tmp_path):
         other, path = tmp_path / "other.conllu", tmp_path / "x.html"
         other.write_text(PARSED.read_text(encoding="utf-8").replace("puer", "puella"), encoding="utf-8")
         wanted = f"{other}:5: expected 'puer', as in {CROSSING}:5, found 'puella'"
@@ -84,23 +84,23 @@ class TestAgainst:
 
 
 class TestRefusals:
-    def test_an_unknown_ending(self, run, tmp_path):  # noqa: F811
+    def test_an_unknown_ending(self, run, tmp_path):
         path = tmp_path / "x.png"
         check_refused(run("draw", CROSSING, "-o", path), f"{path}: expected a file that ends in .svg, .html or .txt")
 
-    def test_nothing_to_compare_with(self, run):  # noqa: F811
+    def test_nothing_to_compare_with(self, run):
         wanted = "--only different: expected --against SYSTEM, found nothing to compare with"
         check_refused(run("draw", CROSSING, "--only", "different"), wanted)
 
-    def test_labels_of_two_trees(self, run):  # noqa: F811
+    def test_labels_of_two_trees(self, run):
         wanted = "expected --labels or --against, found both"
         check_refused(run("draw", CROSSING, "--against", PARSED, "--labels", "2p-full"), wanted)
 
-    def test_an_unknown_theme(self, run):  # noqa: F811
+    def test_an_unknown_theme(self, run):
         wanted = "unknown theme 'drak'; did you mean 'dark'? (known: auto, light, dark)"
         check_refused(run("draw", CROSSING, "--theme", "drak"), wanted)
 
-    def test_no_sentence_to_draw(self, run, tmp_path):  # noqa: F811
+    def test_no_sentence_to_draw(self, run, tmp_path):
         one = next(read_conllu(CROSSING)).with_tree(Tree((0, *range(1, 9)), ("root",) + ("dep",) * 8))
         path = tmp_path / "x.svg"
         result = run("draw", "--only", "nonprojective", "-o", path, stdin=one.raw)
@@ -108,7 +108,7 @@ class TestRefusals:
         assert not path.exists()
 
 
-def test_what_is_parsed_can_be_drawn(run):  # noqa: F811
+def test_what_is_parsed_can_be_drawn(run):
     result = run("parse", "--output", "svg", "--text", "Nobody came. Why?")
     assert (result.code, result.err) == (0, "")
     assert [len(group) > 0 for group in parse(result.out).findall("{http://www.w3.org/2000/svg}g")] == [True, True]

@@ -6,20 +6,20 @@ import json
 from pathlib import Path
 
 import biplanar
-from tests.cli.test_cli import run  # noqa: F401
-from tests.cli.test_parsing import TINY, check_refused
+from tests.commands import check_refused_with
+from tests.conftest import TINY
 
 ENGLISH = Path(biplanar.__file__).parent / "models" / "en"
 
 
-def test_two_files(run):  # noqa: F811
+def test_two_files(run):
     result = run("evaluate", TINY, TINY)
     assert (result.code, result.err) == (0, "")
     assert "LAS" in result.out
     assert "100.00" in result.out
 
 
-def test_json_with_breakdowns_and_another_system(run):  # noqa: F811
+def test_json_with_breakdowns_and_another_system(run):
     result = run("evaluate", TINY, TINY, "--json", "--by", "deprel,projectivity", "--against", TINY)
     numbers = json.loads(result.out)
     assert numbers["scores"]["LAS"]["f1"] == 1
@@ -27,7 +27,7 @@ def test_json_with_breakdowns_and_another_system(run):  # noqa: F811
     assert numbers["bootstrap"]["p_value"] == 1
 
 
-def test_a_model_is_not_judged_by_what_it_copied(run):  # noqa: F811
+def test_a_model_is_not_judged_by_what_it_copied(run):
     every = set(json.loads(run("evaluate", TINY, TINY, "--json").out)["scores"])
     tags = {"UPOS", "AllTags", "Lemmas", "MLAS", "BLEX"}  # the treebank has no XPOS and no FEATS
     assert tags <= every
@@ -39,10 +39,10 @@ def test_a_model_is_not_judged_by_what_it_copied(run):  # noqa: F811
     assert "UPOS" not in table
 
 
-def test_a_bootstrap_in_words(run):  # noqa: F811
+def test_a_bootstrap_in_words(run):
     assert "LAS difference +0.00" in run("evaluate", TINY, TINY, "--against", TINY).out
 
 
-def test_bad_requests(run):  # noqa: F811
-    check_refused(run("evaluate", TINY), "expected a second CoNLL-U file or -m MODEL, and not both")
-    check_refused(run("evaluate", TINY, TINY, "--by", "lenght"), "did you mean 'length'?")
+def test_bad_requests(run):
+    check_refused_with(run("evaluate", TINY), "expected a second CoNLL-U file or -m MODEL, and not both")
+    check_refused_with(run("evaluate", TINY, TINY, "--by", "lenght"), "did you mean 'length'?")

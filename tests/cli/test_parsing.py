@@ -10,22 +10,14 @@ import pytest
 from biplanar.data.conllu import parse_conllu
 from biplanar.decoding.beam import Outcome
 from biplanar.pipeline.parser import Parser
-from tests.cli.test_cli import run  # noqa: F401
-from tests.conftest import ROOT
+from tests.commands import check_refused_with
+from tests.conftest import TINY
 
-TINY = ROOT / "examples" / "tiny.conllu"
 TEXT = "Nobody came. Why?"
 
 
-def check_refused(result, part):
-    """One line on standard error that has this in it, and nothing on standard output."""
-    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
-    assert result.err.startswith("biplanar: error: ")
-    assert part in result.err
-
-
 class TestParse:
-    def test_text(self, run):  # noqa: F811
+    def test_text(self, run):
         result = run("parse", "--text", TEXT)
         assert (result.code, result.err) == (0, "")
         assert [len(sentence) for sentence in parse_conllu(result.out)] == [3, 2]
@@ -40,7 +32,7 @@ class TestParse:
             ("conllu", "1\tWhy\t_\t_\t_\t_\t_\t_\t_\t_\n\n", [1]),
         ],
     )
-    def test_inputs(self, run, source, text, lengths):  # noqa: F811
+    def test_inputs(self, run, source, text, lengths):
         result = run("parse", "--input", source, stdin=text)
         assert (result.code, result.err) == (0, "")
         sentences = parse_conllu(result.out)
@@ -48,12 +40,12 @@ class TestParse:
         assert all(sentence.tree.roots for sentence in sentences)
 
     @pytest.mark.parametrize("decoder", ["search", "minimum-risk", "greedy", "paper"])
-    def test_decoders(self, run, decoder):  # noqa: F811
+    def test_decoders(self, run, decoder):
         result = run("parse", "--text", TEXT, "--decoder", decoder)
         assert (result.code, result.err) == (0, "")
         assert [sentence.tree.heads for sentence in parse_conllu(result.out)] == [(2, 0, 2), (0, 1)]
 
-    def test_probabilities(self, run):  # noqa: F811
+    def test_probabilities(self, run):
         result = run("parse", "--text", TEXT, "--probabilities")
         chances = [word.misc.split("HeadProb=")[1] for sentence in parse_conllu(result.out) for word in sentence.words]
         assert all(0 < float(chance) < 1 for chance in chances)
@@ -61,17 +53,17 @@ class TestParse:
         words = [word for line in result.out.splitlines() for word in json.loads(line)]
         assert [f"{word['head_probability']:.3f}" for word in words] == chances
 
-    def test_probabilities_of_another_tree_are_dropped(self, run):  # noqa: F811
+    def test_probabilities_of_another_tree_are_dropped(self, run):
         row = "1\tWhy\t_\t_\t_\t_\t_\t_\t_\tHeadProb=high|X=1\n\n"
         result = run("parse", "--input", "conllu", "--output", "json", stdin=row)
         (word,) = json.loads(result.out)
         assert word["misc"] == "X=1"
         assert "head_probability" not in word
 
-    def test_a_file_and_a_text(self, run):  # noqa: F811
-        check_refused(run("parse", TINY, "--text", TEXT), "expected a file or --text, found both")
+    def test_a_file_and_a_text(self, run):
+        check_refused_with(run("parse", TINY, "--text", TEXT), "expected a file or --text, found both")
 
-    def test_several_trees(self, run):  # noqa: F811
+    def test_several_trees(self, run):
         text = "I saw the man with the telescope."
         result = run("parse", "--text", text, "--best", "3", "--probabilities")
         sentences = parse_conllu(result.out)
@@ -82,12 +74,12 @@ class TestParse:
         assert sentences[0].tree == parse_conllu(run("parse", "--text", text).out)[0].tree
         assert "HeadProb=" in sentences[2].words[0].misc
 
-    def test_several_trees_are_searched_for(self, run):  # noqa: F811
-        check_refused(
+    def test_several_trees_are_searched_for(self, run):
+        check_refused_with(
             run("parse", "--text", TEXT, "--best", "2", "--decoder", "greedy"), "--best needs --decoder search"
         )
 
-    def test_sentences_that_the_search_gives_up_are_counted(self, run, monkeypatch):  # noqa: F811
+    def test_sentences_that_the_search_gives_up_are_counted(self, run, monkeypatch):
         parse = Parser.parse
 
         def lose_all(parser, given, *options):
@@ -99,7 +91,7 @@ class TestParse:
         assert all(sentence.tree.roots for sentence in parse_conllu(result.out))
         assert result.err == "biplanar: the search found no tree for 2 of 2 sentences; greedy decoding did\n"
 
-    def test_sentences_that_were_found_are_counted_beside_those_that_were_not(self, run, monkeypatch):  # noqa: F811
+    def test_sentences_that_were_found_are_counted_beside_those_that_were_not(self, run, monkeypatch):
         several_trees = Parser.several_trees
 
         def lose_the_first(parser, sentence, *options):
@@ -120,13 +112,13 @@ class TestParse:
             ("x.conllu", "# newdoc"),
         ],
     )
-    def test_the_ending_says_what_is_written(self, run, tmp_path, name, beginning):  # noqa: F811
+    def test_the_ending_says_what_is_written(self, run, tmp_path, name, beginning):
         assert run("parse", "--text", TEXT, "-o", tmp_path / name).code == 0
         assert (tmp_path / name).read_text().lower().startswith(beginning.lower())
         assert run("parse", "--text", TEXT, "-o", tmp_path / name, "--output", "conllu").code == 0
         assert (tmp_path / name).read_text().startswith("# newdoc")
 
-    def test_several_files(self, run, tmp_path):  # noqa: F811
+    def test_several_files(self, run, tmp_path):
         for name in ("a.txt", "b.txt"):
             (tmp_path / name).write_text("Yes. No.\n")
         result = run("parse", tmp_path / "a.txt", tmp_path / "b.txt", TINY)
@@ -134,51 +126,55 @@ class TestParse:
         assert found[:4] == ["a.txt-1", "a.txt-2", "b.txt-1", "b.txt-2"]
         assert len(found) == 4 + len(parse_conllu(TINY.read_text()))
 
-    def test_lines_are_numbered_through(self, run):  # noqa: F811
+    def test_lines_are_numbered_through(self, run):
         result = run("parse", "--input", "lines", stdin="Yes.\nNo.\n")
         assert result.out.count("# sent_id = 1\n") == 1
         assert "# sent_id = 2\n" in result.out
 
-    def test_json(self, run):  # noqa: F811
+    def test_json(self, run):
         result = run("parse", "--output", "json", "--text", TEXT)
         words = [json.loads(line) for line in result.out.splitlines()]
         assert words[0][1]["form"] == "came"
         assert words[0][1]["head"] == 0
 
-    def test_tree(self, run):  # noqa: F811
+    def test_tree(self, run):
         result = run("parse", "--output", "tree", "--text", TEXT)
         assert "root" in result.out
         assert "▼" in result.out
 
-    def test_a_conllu_file_is_known_by_its_name(self, run, tmp_path):  # noqa: F811
+    def test_a_conllu_file_is_known_by_its_name(self, run, tmp_path):
         out = tmp_path / "out.conllu"
         assert run("parse", TINY, "-o", out).code == 0
         assert len(parse_conllu(out.read_text())) == len(parse_conllu(TINY.read_text()))
 
-    def test_workers(self, run, tmp_path):  # noqa: F811
+    def test_workers(self, run, tmp_path):
         one, two = tmp_path / "1.conllu", tmp_path / "2.conllu"
         for workers, out in (1, one), (2, two):
             result = run("parse", TINY, "-o", out, "--workers", workers)
             assert (result.code, result.out, result.err) == (0, "", "")
         assert one.read_text() == two.read_text()
-        check_refused(
+        check_refused_with(
             run("parse", "--workers", 2, "--input", "conllu", stdin="1\tx\n"), "<stdin>:1: expected 10 columns"
         )
 
-    def test_bad_requests(self, run, tmp_path):  # noqa: F811
-        check_refused(run("parse", "--input", "horizntal"), "unknown input 'horizntal'; did you mean 'horizontal'?")
-        check_refused(run("parse", "--output", "jsn"), "unknown output 'jsn'; did you mean 'json'?")
-        check_refused(run("parse", "-m", tmp_path), "expected a model folder with a config.toml, found none")
-        check_refused(run("parse", tmp_path / "none.conllu"), "No such file or directory")
+    def test_bad_requests(self, run, tmp_path):
+        check_refused_with(
+            run("parse", "--input", "horizntal"), "unknown input 'horizntal'; did you mean 'horizontal'?"
+        )
+        check_refused_with(run("parse", "--output", "jsn"), "unknown output 'jsn'; did you mean 'json'?")
+        check_refused_with(run("parse", "-m", tmp_path), "expected a model folder with a config.toml, found none")
+        check_refused_with(run("parse", tmp_path / "none.conllu"), "No such file or directory")
         out = tmp_path / "out.conllu"
-        check_refused(run("parse", "--input", "conllu", "-o", out, stdin="1\tx\n"), "<stdin>:1: expected 10 columns")
+        check_refused_with(
+            run("parse", "--input", "conllu", "-o", out, stdin="1\tx\n"), "<stdin>:1: expected 10 columns"
+        )
         assert not out.exists()
 
 
 class TestTrain:
     SMALL = ("--network.hidden", 8, "--network.char_hidden=4", "--network.layers", 1, "--training.segmenter_epochs", 0)
 
-    def test_a_model_from_the_command_line(self, run, tmp_path):  # noqa: F811
+    def test_a_model_from_the_command_line(self, run, tmp_path):
         options = ("--train", TINY, "--dev", TINY, "-o", tmp_path / "model", "--device", "cpu", "-e", "2p-prop")
         result = run("train", "paper", *options, *self.SMALL, "--training.epochs", 2)
         assert result.code == 0, result.err
@@ -186,14 +182,14 @@ class TestTrain:
         assert 'encoding = "2p-prop"' in (tmp_path / "model" / "config.toml").read_text()
         result = run("evaluate", TINY, "-m", tmp_path / "model", "--json")
         assert json.loads(result.out)["scores"]["Words"]["f1"] == 1
-        check_refused(run("train", *options), "a model is there already")
+        check_refused_with(run("train", *options), "a model is there already")
 
-    def test_bad_requests(self, run, tmp_path):  # noqa: F811
-        check_refused(run("train"), "expected --train and --dev files")
+    def test_bad_requests(self, run, tmp_path):
+        check_refused_with(run("train"), "expected --train and --dev files")
         files = ("--train", TINY, "--dev", TINY, "-o", tmp_path / "model")
-        check_refused(run("train", *files, "--network.hiden", 3), "unknown setting 'network.hiden'; did you mean")
-        check_refused(run("train", *files, "--network.hidden"), "expected --network.hidden VALUE, found no value")
-        check_refused(run("train", *files, "-e", "2p-gredy"), "did you mean '2p-greedy'?")
-        check_refused(run("train", *files, "--device", "abacus"), "device 'abacus' is not there")
-        check_refused(run("train", "acurate", *files), "did you mean 'accurate'?")
+        check_refused_with(run("train", *files, "--network.hiden", 3), "unknown setting 'network.hiden'; did you mean")
+        check_refused_with(run("train", *files, "--network.hidden"), "expected --network.hidden VALUE, found no value")
+        check_refused_with(run("train", *files, "-e", "2p-gredy"), "did you mean '2p-greedy'?")
+        check_refused_with(run("train", *files, "--device", "abacus"), "device 'abacus' is not there")
+        check_refused_with(run("train", "acurate", *files), "did you mean 'accurate'?")
         assert not (tmp_path / "model").exists()

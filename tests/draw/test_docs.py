@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_cli import run  # noqa: F401
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "drawing.md"
@@ -16,7 +15,7 @@ COMMANDS = re.findall(r"^biplanar (draw .*) -o (docs/images/\S+\.svg)$", PAGE.re
 
 
 @pytest.mark.parametrize(("command", "image"), COMMANDS, ids=[Path(image).stem for _, image in COMMANDS])
-def test_a_picture_is_up_to_date(run, monkeypatch, tmp_path, command, image):  # noqa: F811
+def test_a_picture_is_up_to_date(run, monkeypatch, tmp_path, command, image):
     monkeypatch.chdir(ROOT)
     made = tmp_path / "made.svg"
     assert run(*shlex.split(command), "-o", made).code == 0
