@@ -10,7 +10,7 @@ from biplanar.bulk import Source
 from biplanar.data.conllu import parse_conllu
 from biplanar.data.files import INPUTS
 from biplanar.errors import UnknownNameError
-from biplanar.tokenizer.segmentation import shift_numbers
+from biplanar.tokenizer.segmenter import shift_numbers
 from tests.bulk.corpus import CONLLU, CONTENT, TEXT, sentences_of
 
 

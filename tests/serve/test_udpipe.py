@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from biplanar import __version__
 from biplanar.data.conllu import MISC, parse_conllu, read_conllu
 from biplanar.serve.models import Models
-from biplanar.tokenizer.segmentation import TOKENIZER, train_segmenter
+from biplanar.tokenizer.training import TOKENIZER, train_segmenter
 from tests.conftest import ROOT
 from tests.serve.conftest import Served, mime_form, serving
 

@@ -12,13 +12,8 @@ from biplanar.data.files import INPUTS, UTF_8, display_name, is_plain_file, read
 from biplanar.errors import UnknownNameError
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_input import chunked
-from biplanar.tokenizer.segmentation import (
-    comments_for,
-    spaces_after,
-    split_horizontal,
-    split_vertical,
-    text_parts,
-)
+from biplanar.tokenizer.paragraphs import paragraphs_of, spaces_after
+from biplanar.tokenizer.words import comments_for, split_horizontal, split_vertical
 
 # From how many words came before to how many the next chunk should have.
 Enough = Callable[[int], int]
@@ -92,14 +87,14 @@ class TextChunk:
     """Raw text."""
 
     place: Place
-    parts: list[str]
+    paragraphs: list[str]
     before: str
     presegmented: bool
     gets_numbers: bool = True
 
     def blocks(self, parser: Parser) -> Sequence[Block]:
         """Segmented; there may be no sentence in it."""
-        text = parser.segmenter.to_conllu(self.parts, before=self.before, presegmented=self.presegmented)
+        text = parser.segmenter.to_conllu(self.paragraphs, before=self.before, presegmented=self.presegmented)
         return [Block(text.encode())] if text else []
 
 
@@ -176,9 +171,9 @@ def _words_chunks(
 
 def _text_chunks(text: Iterable[str], name: str, enough: Enough, *, presegmented: bool) -> Iterator[Chunk]:
     line, before = 1, ""
-    some = text_parts(text, presegmented=presegmented, size=CHARACTERS_PER_WORD * LEAST_WORDS)
-    parts = (part for group in some for part in group)
-    for content in chunked(parts, lambda part: len(part) // CHARACTERS_PER_WORD, enough):
-        ends = sum(part.count("\n") for part in content)
+    some = paragraphs_of(text, presegmented=presegmented, size=CHARACTERS_PER_WORD * LEAST_WORDS)
+    paragraphs = (paragraph for several in some for paragraph in several)
+    for content in chunked(paragraphs, lambda paragraph: len(paragraph) // CHARACTERS_PER_WORD, enough):
+        ends = sum(paragraph.count("\n") for paragraph in content)
         yield TextChunk(Place(name, line, max(line, line + ends - 1)), content, before, presegmented)
         line, before = line + ends, spaces_after(before, content)

@@ -195,6 +195,16 @@ class Sentence:
         _check_column("MISC", [key, *(value for value in values if value is not None)])
         return self._with_rows([_with_misc(row, key, value) for row, value in zip(self.rows, values, strict=True)])
 
+    def with_token_misc(self, key: str, values: Iterable[str]) -> Sentence:
+        """The same sentence with `key=value` in the MISC of each of its `tokens`, multiword tokens included."""
+        by_id = {
+            f"{token.first}-{token.last}" if token.is_multiword else str(token.first): value
+            for token, value in zip(self.tokens(), values, strict=True)
+        }
+        lines = [_with_line_misc(line, key, by_id) for line in self.raw.split("\n")]
+        rows = [_with_line_misc(row, key, by_id) for row in self.rows]
+        return Sentence("\n".join(lines), rows, self.path, self.line)
+
     def with_comments(self, values: Mapping[str, str]) -> Sentence:
         """The same sentence with comments `# key = value` before all others, in the place of those with these keys."""
         comments = [f"# {key} = {value}" for key, value in values.items()]
@@ -310,6 +320,13 @@ def _with_misc(row: str, key: str, value: str | None) -> str:
     if value is not None:
         items.append(f"{key}={value}")
     return "\t".join([*before, "|".join(items) or "_"])
+
+
+def _with_line_misc(line: str, key: str, by_id: Mapping[str, str]) -> str:
+    """A line with `key=value` in its MISC, if there is a value for its ID."""
+    row = _bare(line)
+    value = by_id.get(row.partition("\t")[0])
+    return line if value is None or row.startswith("#") else line.replace(row, _with_misc(row, key, value))
 
 
 def _renew(line: str, renewed: dict[str, str]) -> str:

@@ -24,7 +24,7 @@ from biplanar.tagger.features import Corpus
 from biplanar.tagger.predict import Scorer, parse_corpus
 
 if TYPE_CHECKING:
-    from biplanar.tokenizer.segmentation import Segmenter
+    from biplanar.tokenizer.segmenter import Segmenter
 
 # Sentences are read up to so many words (or batches, if that is more), to be sorted by length and cut into batches.
 CHUNK_WORDS, CHUNK_BATCHES = 50_000, 10
@@ -96,7 +96,7 @@ class Parser:
     def segmenter(self) -> Segmenter:
         """What cuts raw text into sentences and words; loaded when it is first needed."""
         if self._segmenter is None:
-            from biplanar.tokenizer.segmentation import Segmenter
+            from biplanar.tokenizer.segmenter import Segmenter
 
             if not self.folder.segmenter.exists():
                 raise FileError(f"{self.folder.path}: this model has no tokenizer, so it takes words and not raw text")

@@ -25,7 +25,7 @@ from biplanar.tagger.export import export_onnx
 from biplanar.tagger.runtime import OnnxTagger
 from biplanar.tagger.training import Progress, Record, Trainer, build_network
 from biplanar.tagger.vectors import read_vectors
-from biplanar.tokenizer.segmentation import train_segmenter
+from biplanar.tokenizer.training import train_segmenter
 
 METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "Words", "Sentences")
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 from biplanar.bulk.processes import WorkerProcess
 from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.errors import UnfinishedError
-from biplanar.tokenizer.segmentation import Segmenter, shift_numbers, spaces_after, text_parts
+from biplanar.tokenizer.paragraphs import paragraphs_of, spaces_after
+from biplanar.tokenizer.segmenter import Segmenter, shift_numbers
 
 CHARACTERS_AT_ONCE = 20_000  # after which other requests may have their turn
 ATTEMPTS = 2
@@ -23,7 +24,7 @@ ATTEMPTS = 2
 class TextChunk(NamedTuple):
     """A part of a text, as `Segmenter.to_conllu` takes it."""
 
-    parts: list[str]
+    paragraphs: list[str]
     before: str
     presegmented: bool
 
@@ -37,7 +38,7 @@ class LoadSegmenter:
     def __call__(self) -> Callable[[TextChunk], str]:
         """Load the model; what is returned tokenizes."""
         segmenter = Segmenter.load(self.path)
-        return lambda chunk: segmenter.to_conllu(chunk.parts, before=chunk.before, presegmented=chunk.presegmented)
+        return lambda chunk: segmenter.to_conllu(chunk.paragraphs, before=chunk.before, presegmented=chunk.presegmented)
 
 
 class TokenizerProcess:
@@ -51,12 +52,12 @@ class TokenizerProcess:
     def stream(self, text: str, *, presegmented: bool = False) -> Iterator[Sentence]:
         """The sentences of a text, as `Segmenter.stream` gives them."""
         before, count = "", 0
-        for parts in text_parts([text], presegmented=presegmented, size=CHARACTERS_AT_ONCE):
-            if conllu := shift_numbers(self._tokenize(TextChunk(parts, before, presegmented)), count):
+        for paragraphs in paragraphs_of([text], presegmented=presegmented, size=CHARACTERS_AT_ONCE):
+            if conllu := shift_numbers(self._tokenize(TextChunk(paragraphs, before, presegmented)), count):
                 sentences = parse_conllu(conllu)
                 count += len(sentences)
                 yield from sentences
-            before = spaces_after(before, parts)
+            before = spaces_after(before, paragraphs)
 
     def _tokenize(self, chunk: TextChunk) -> str:
         with self._lock:

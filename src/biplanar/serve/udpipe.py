@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from biplanar import __version__
-from biplanar.data.conllu import FORM, ID, MISC, Sentence, parse_conllu
+from biplanar.data.conllu import Sentence, parse_conllu
+from biplanar.data.raw_text import starts_paragraph, token_text
 from biplanar.errors import UnknownNameError
 from biplanar.pipeline.options import DEFAULT_OPTIONS
 from biplanar.serve.forms import Fields
 from biplanar.serve.jobs import Parsing, RequestPlan
 from biplanar.serve.models import Model, Models
 from biplanar.serve.refusals import refusal
-from biplanar.tokenizer.segmentation import numbered, raw_text, split_horizontal, split_vertical
+from biplanar.tokenizer.words import numbered, split_horizontal, split_vertical
 
 TOKENIZERS = ("tokenizer", "generic_tokenizer")
 OFF = "none"  # says of a stage that it is not wanted, as its absence does
@@ -94,17 +95,11 @@ def _with_ranges(sentences: Iterator[Sentence], text: str) -> Iterator[Sentence]
     """The sentences with the place of each token in the text, in characters, as TokenRange in MISC."""
     end = 0
     for sentence in sentences:
-        lines, covered = [], 0
-        for line in sentence.raw.split("\n"):
-            columns = line.split("\t")
-            first, _, last = columns[ID].partition("-")
-            if len(columns) == 10 and first.isdigit() and int(first) > covered:
-                covered = int(last or first)
-                start, end = _find(columns[FORM], text, end)
-                known = [] if columns[MISC] == "_" else [columns[MISC]]
-                columns[MISC] = "|".join([*known, f"TokenRange={start}:{end}"])
-            lines.append("\t".join(columns))
-        yield parse_conllu("\n".join(lines))[0]
+        ranges = []
+        for token in sentence.tokens():
+            start, end = _find(token.form, text, end)
+            ranges.append(f"{start}:{end}")
+        yield sentence.with_token_misc("TokenRange", ranges)
 
 
 def _find(form: str, text: str, start: int) -> tuple[int, int]:
@@ -175,8 +170,7 @@ def _as_column(sentence: Sentence, _: Model | None) -> str:
 
 def _as_text(sentence: Sentence, first: Model | None) -> str:
     """What was cut into words, with a blank line between paragraphs."""
-    starts = any(comment.startswith(("# newdoc", "# newpar")) for comment in sentence.comments)
-    return ("\n\n" if starts and first is None else "") + raw_text([sentence])
+    return ("\n\n" if starts_paragraph(sentence) and first is None else "") + token_text(sentence)
 
 
 WRITERS: dict[str, Callable[[Sentence, Model | None], str]] = {

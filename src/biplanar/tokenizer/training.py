@@ -1,0 +1,103 @@
+"""Training UDPipe's tokenizer, and if wanted its tagger, on a treebank."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from subprocess import DEVNULL, PIPE
+
+from ufal import udpipe
+
+from biplanar.data.conllu import HEAD, ID, LEMMA, MISC, Sentence
+from biplanar.data.files import writing
+from biplanar.errors import BiplanarError, FormatError
+from biplanar.tokenizer import udpipe_trainer
+from biplanar.tokenizer.text_for_udpipe import for_udpipe
+
+# Longer segments than UDPipe's own 50 characters find the ends of sentences much better; smaller batches and a falling
+# learning rate make up for fewer epochs. An epoch is 10,000 segments, whatever the size of the treebank.
+TOKENIZER = {
+    "dimension": 24,
+    "segment_size": 200,
+    "batch_size": 10,
+    "learning_rate": 0.01,
+    "learning_rate_final": 0.001,
+    "initialization_range": 0.1,
+    "dropout": 0.2,
+    "tokenize_url": 1,
+}
+
+_NO_SPACE = "SpaceAfter=No"
+_AROUND = "\ufeff\r"  # what may stand around a line of CoNLL-U
+
+
+def train_segmenter(
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence] | None,
+    path: str | Path,
+    *,
+    epochs: int = 4,
+    tagger: bool = False,
+    seed: int = 0,
+) -> None:
+    """Train UDPipe's tokenizer, and if wanted its tagger, on a treebank and write them to a file.
+
+    The epoch that does best on `dev` is kept, or else the last one. UDPipe always draws the same random numbers: what
+    `seed` changes is the order in which it meets the sentences.
+    """
+    shuffled = list(train)
+    Random(seed).shuffle(shuffled)
+    job = {
+        "train": _to_udpipe(shuffled, tagger),
+        "dev": _to_udpipe(dev or [], tagger),
+        "tokenizer": ";".join(f"{name}={value}" for name, value in {**TOKENIZER, "epochs": epochs}.items()),
+        "tagger": "" if tagger else "none",
+    }
+    with writing(path) as stream:  # opened first: what cannot be written should not be trained for minutes
+        stream.buffer.write(_run_trainer(job))
+
+
+def _run_trainer(job: dict[str, str]) -> bytes:
+    """UDPipe's model, trained in a process that an interrupt ends; UDPipe's own progress messages are dropped."""
+    command = [sys.executable, "-P", udpipe_trainer.__file__]
+    done = subprocess.run(command, input=json.dumps(job).encode(), stdout=PIPE, stderr=DEVNULL, check=False)
+    if done.returncode == udpipe_trainer.REFUSED:
+        raise BiplanarError(f"UDPipe cannot be trained on these sentences: {done.stdout.decode()}")
+    if done.returncode:
+        raise BiplanarError(f"UDPipe's training ended with exit code {done.returncode}")
+    return done.stdout
+
+
+def _to_udpipe(sentences: Iterable[Sentence], tags: bool) -> str:
+    """CoNLL-U that UDPipe can read; an error says which sentence it cannot."""
+    reader, error, converted = udpipe.InputFormat.newConlluInputFormat(), udpipe.ProcessingError(), udpipe.Sentence()
+    blocks = []
+    for sentence in sentences:
+        blocks.append(for_udpipe("\n".join(_reduced_lines(sentence, tags))))
+        reader.setText(blocks[-1])
+        if not reader.nextSentence(converted, error):
+            raise FormatError(sentence.path, sentence.line, f"UDPipe cannot read this sentence: {error.message}")
+    return "".join(f"{block}\n\n" for block in blocks)
+
+
+def _reduced_lines(sentence: Sentence, tags: bool) -> Iterator[str]:
+    """The lines of tokens and words, with no more in them than training looks at."""
+    for columns in _lines(sentence):
+        is_word = columns[ID].isdigit()
+        if is_word or "-" in columns[ID]:
+            middle = columns[LEMMA:HEAD] if tags and is_word else ["_"] * 4
+            yield "\t".join([*columns[:LEMMA], *middle, "_", "_", "_", _NO_SPACE if _is_joined(columns) else "_"])
+
+
+def _lines(sentence: Sentence) -> Iterator[list[str]]:
+    """The columns of all lines that are no comments."""
+    lines = (line.strip(_AROUND) for line in sentence.raw.split("\n"))
+    return (line.split("\t") for line in lines if "\t" in line and not line.startswith("#"))
+
+
+def _is_joined(columns: list[str]) -> bool:
+    return _NO_SPACE in columns[MISC].split("|")

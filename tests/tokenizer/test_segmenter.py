@@ -1,0 +1,307 @@
+"""From raw text to sentences and words, and tags."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Iterable, Iterator
+from unittest import mock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biplanar.data.conllu import LEMMA, UPOS, XPOS, Sentence, parse_conllu
+from biplanar.data.raw_text import token_text
+from biplanar.data.tree import Tree
+from biplanar.errors import FileError
+from biplanar.tokenizer import paragraphs
+from biplanar.tokenizer import segmenter as segmenter_module
+from biplanar.tokenizer.paragraphs import paragraphs_of, spaces_after
+from biplanar.tokenizer.segmenter import Segmenter, shift_numbers
+from tests.tokenizer.treebank import PARAGRAPH, SENTENCES, rows
+
+
+def text_of(sentences: Iterable[Sentence]) -> str:
+    return "".join(map(token_text, sentences))
+
+
+class TestSegmenting:
+    def test_the_text_of_the_training_sentences_gives_them_back(self, segmenter):
+        found = segmenter.segment(PARAGRAPH)
+        assert rows(found) == rows(SENTENCES)
+        assert [sentence.comments[-2:] for sentence in found] == [sentence.comments for sentence in SENTENCES]
+        assert text_of(found).strip() == PARAGRAPH
+
+    def test_new_text_with_multiword_tokens(self, segmenter):
+        [sentence] = segmenter.segment("O gato da avó dorme no jardim.")
+        assert sentence.raw == (
+            "# newdoc\n# newpar\n# sent_id = 1\n# text = O gato da avó dorme no jardim.\n"
+            "1\tO\t_\t_\t_\t_\t_\t_\t_\t_\n"
+            "2\tgato\t_\t_\t_\t_\t_\t_\t_\t_\n"
+            "3-4\tda\t_\t_\t_\t_\t_\t_\t_\t_\n"
+            "3\tde\t_\t_\t_\t_\t_\t_\t_\t_\n"
+            "4\ta\t_\t_\t_\t_\t_\t_\t_\t_\n"
+            "5\tavó\t_\t_\t_\t_\t_\t_\t_\t_\n"
+            "6\tdorme\t_\t_\t_\t_\t_\t_\t_\t_\n"
+            "7-8\tno\t_\t_\t_\t_\t_\t_\t_\t_\n"
+            "7\tem\t_\t_\t_\t_\t_\t_\t_\t_\n"
+            "8\to\t_\t_\t_\t_\t_\t_\t_\t_\n"
+            "9\tjardim\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n"
+            "10\t.\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+        )
+
+    def test_paragraphs_are_marked_and_end_sentences(self, segmenter):
+        found = segmenter.segment("O gato dorme\n\nOnde está o cão?\n \t\nChove.\nCanta.\r\n\r\nQue dia\r\nbonito!")
+        assert [" ".join(sentence.forms) for sentence in found] == [
+            "O gato dorme",
+            "Onde está o cão ?",
+            "Chove .",
+            "Canta .",
+            "Que dia bonito !",
+        ]
+        assert [sentence.comments[0] for sentence in found] == [
+            "# newdoc",
+            "# newpar",
+            "# newpar",
+            "# sent_id = 4",
+            "# newpar",
+        ]
+        assert [sentence.comments[-2] for sentence in found] == [f"# sent_id = {number}" for number in range(1, 6)]
+
+    def test_a_paragraph_is_cut_alike_wherever_it_stands(self, segmenter):
+        [alone] = rows(segmenter.segment("O gato dorme"))
+        together = segmenter.segment(f"Que dia\n\nO gato dorme\n\n{PARAGRAPH}")
+        assert rows(together)[1] == alone
+        assert rows(together)[2:] == rows(SENTENCES)
+
+    def test_one_sentence_a_line(self, segmenter):
+        text = "Chove. Canta na rua\nQue dia\r\n\n\nO gato dorme. Onde?"
+        found = segmenter.segment(text, presegmented=True)
+        assert [sentence.comments[-1] for sentence in found] == [
+            "# text = Chove. Canta na rua",
+            "# text = Que dia",
+            "# text = O gato dorme. Onde?",
+        ]
+        assert [sentence.comments[-2] for sentence in found] == [f"# sent_id = {number}" for number in (1, 2, 3)]
+        assert found[0].forms == ["Chove", ".", "Canta", "em", "a", "rua"]
+
+    @pytest.mark.parametrize("presegmented", [False, True])
+    @pytest.mark.parametrize(
+        "text", ["", " ", "\n", "\r\n\r\n", " \n\t\n\xa0", "\ufeff", "\u2028\x0b\x0c\x85", "\n" * 500]
+    )
+    def test_text_without_words(self, segmenter, text, presegmented):
+        assert segmenter.segment(text, presegmented=presegmented) == []
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "😀👍🏽 O gato 🐈‍⬛ dorme.",
+            "القط ينام. أين الكلب؟",
+            "猫が寝ている。犬はどこですか？",
+            "e\u0301 a\u0308",
+            "a" * 2000,
+            "?!" * 700,
+            "x\x01\x7f\u200b\u200d\ufeffy \U0010ffff \ue000",
+            "# sent_id = 1\n1\tO\t_",
+            "https://example.org/na?rua=1 a@b.pt",
+            "_ - _",
+            "'\"\\ %s {} \\n",
+        ],
+    )
+    def test_odd_text_loses_nothing(self, segmenter, text):
+        found = segmenter.segment(text)
+        assert "".join(text_of(found).split()) == "".join(text.split())
+
+    def test_what_only_unicode_calls_a_space_parts_words(self, segmenter):
+        found = segmenter.segment("O gato\u2028dorme\x0cno\x85rio\x0bda\u2029rua\xa0azul")
+        assert [form for sentence in rows(found) for form in sentence if "-" in form] == ["4-5\tno\t_", "7-8\tda\t_"]
+
+    @pytest.mark.parametrize("sign", ["\0", chr(0xD800), chr(0xDFFF)])
+    def test_signs_that_udpipe_cannot_take_are_replaced(self, segmenter, sign):
+        found = segmenter.segment(f"O gato {sign} dorme. Chove.")
+        assert text_of(found).strip() == "O gato \ufffd dorme. Chove."
+
+    def test_sentences_that_touch(self, segmenter):
+        """Whether a space follows is told at the end of sentences too, but not at the end of the text."""
+        with mock.patch.object(paragraphs, "LONGEST", 12):
+            found = segmenter.segment("Chovechovechove")
+        assert text_of(found).strip() == "Chovechovechove"
+        assert rows(segmenter.segment("Chove"))[0] == ["1\tChove\t_"]
+
+
+class TestStreaming:
+    @given(
+        st.lists(st.sampled_from(["O gato ", "dorme.", " ", "\n", "\r\n", "\n\n", "na rua", "\n \n", "!"]), max_size=40)
+    )
+    def test_how_text_is_cut_into_chunks_makes_no_difference(self, segmenter, chunks):
+        with mock.patch.object(paragraphs, "LONGEST", 30):
+            whole = segmenter.segment("".join(chunks))
+            assert list(segmenter.stream(chunks)) == whole
+            assert list(segmenter.stream("".join(chunks))) == whole
+        assert "".join(text_of(whole).split()) == "".join("".join(chunks).split())
+
+    @given(st.lists(st.sampled_from(["O gato ", "dorme.", " ", "\n", "\r\n", "na rua"]), max_size=30))
+    def test_nor_does_it_for_one_sentence_a_line(self, segmenter, chunks):
+        lines = ["".join(line.split()) for line in "".join(chunks).split("\n")]
+        with mock.patch.object(paragraphs, "LONGEST", 10):
+            found = list(segmenter.stream(chunks, presegmented=True))
+        assert found == segmenter.segment("".join(chunks), presegmented=True)
+        assert ["".join(token_text(sentence).split()) for sentence in found] == [line for line in lines if line]
+
+    @pytest.mark.parametrize("presegmented", [True, False])
+    @given(
+        st.lists(
+            st.sampled_from(["O gato ", "dorme.", " ", "\n", "\r\n", "\n\n", "na rua", "\n \n", "!"]), max_size=40
+        ),
+        st.integers(1, 4),
+    )
+    def test_parts_can_be_segmented_by_themselves(self, segmenter, presegmented, chunks, together):
+        with mock.patch.object(paragraphs, "LONGEST", 30):
+            whole = "".join(sentence.raw for sentence in segmenter.stream(chunks, presegmented=presegmented))
+            parts = [part for some in paragraphs_of(chunks, presegmented=presegmented, size=7) for part in some]
+        found, before = "", ""
+        for start in range(0, len(parts), together):
+            some = parts[start : start + together]
+            conllu = segmenter.to_conllu(some, before=before, presegmented=presegmented)
+            found += shift_numbers(conllu, found.count("# sent_id"))
+            before = spaces_after(before, some)
+        assert found == whole
+
+    @pytest.mark.parametrize(
+        ("text", "parts"),
+        [
+            ("aa.\n\nbb. cc.\n\ndd", ["aa.\n\n", "bb. cc.\n\n", "dd"]),
+            ("aaaa bbbb cccc dddd", ["aaaa bbbb ", "cccc dddd"]),
+            ("aaaa\nbbb cccc dddd", ["aaaa\n", "bbb cccc ", "dddd"]),
+            ("aaaabbbbccccdddd", ["aaaabbbbcc", "ccdddd"]),
+            ("aaaa\xa0bbbbccccdddd", ["aaaa\xa0", "bbbbccccdd", "dd"]),
+            ("aaaabbbbc\n\nd", ["aaaabbbbc\n", "\nd"]),
+            ("aa\r\n\r\nbb", ["aa\r\n\r\n", "bb"]),
+        ],
+    )
+    def test_where_text_is_cut(self, text, parts):
+        with mock.patch.object(paragraphs, "LONGEST", 10):
+            assert paragraphs._split_paragraphs(text) == parts
+
+    def test_a_long_text_takes_little_memory(self, segmenter):
+        """Five megabytes, mostly spaces (which are quick to read); all that is kept is a small part of them."""
+        given, paragraph = 0, PARAGRAPH + " " * 30_000 + "\n\n"
+
+        def chunks() -> Iterator[str]:
+            nonlocal given
+            while given < 5_000_000:
+                given += len(paragraph)
+                yield paragraph
+
+        tracemalloc.start()
+        try:
+            ahead = [
+                given - (number // len(SENTENCES)) * len(paragraph) for number, _ in self.numbered(segmenter, chunks)
+            ]
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert len(ahead) == len(SENTENCES) * (given // len(paragraph))
+        assert max(ahead) < 3 * paragraphs.LONGEST
+        assert peak < 4_000_000
+
+    def numbered(self, segmenter, chunks) -> Iterator[tuple[int, str]]:
+        for number, sentence in enumerate(segmenter.stream(chunks())):
+            assert sentence.comments[-2] == f"# sent_id = {number + 1}"
+            yield number, sentence.raw
+
+    def test_sentences_come_before_the_text_has_ended(self, segmenter):
+        def chunks() -> Iterator[str]:
+            yield "Chove.\n\n" * 20_000
+            pytest.fail("more was read than needed")
+
+        assert next(segmenter.stream(chunks())).forms == ["Chove", "."]
+
+
+class TestTagging:
+    def test_tags_and_lemmas_are_filled_in(self, segmenter):
+        assert segmenter.has_tagger
+        tagged = segmenter.tag(segmenter.segment(PARAGRAPH))
+        right = [
+            mine == gold
+            for sentence, wanted in zip(tagged, SENTENCES, strict=True)
+            for mine, gold in zip(sentence.upos, wanted.upos, strict=True)
+        ]
+        assert sum(right) > 0.95 * len(right)
+        assert tagged[0].column(LEMMA) == ["a", "gata", "dorme", "em", "a", "cama", "."]
+        assert tagged[0].column(XPOS) == ["_"] * 7
+        assert rows(tagged) == rows(SENTENCES)
+
+    def test_all_else_stays_as_it_is(self, segmenter):
+        raw = (
+            "\ufeff# a comment\r\n1-2\tno\t_\t_\t_\t_\t_\t_\t_\tA=B\r\n1\tem\tx\tX\tX\tX=X\t3\tcase\t_\t_\r\n"
+            "2\to\t_\t_\t_\t_\t3\tdet\t_\t_\r\n2.1\to\t_\t_\t_\t_\t_\t_\t3:dep\t_\r\n3\trio\t_\t_\t_\t_\t0\troot\t_\tC\r\n\r\n"
+        )
+        [sentence] = parse_conllu(raw, "mine")
+        [tagged] = segmenter.tag([sentence])
+        assert tagged.raw == (
+            "\ufeff# a comment\r\n1-2\tno\t_\t_\t_\t_\t_\t_\t_\tA=B\r\n1\tem\tem\tADP\t_\t_\t3\tcase\t_\t_\r\n"
+            "2\to\to\tDET\t_\t_\t3\tdet\t_\t_\r\n2.1\to\t_\t_\t_\t_\t_\t_\t3:dep\t_\r\n"
+            "3\trio\trio\tNOUN\t_\t_\t0\troot\t_\tC\r\n\r\n"
+        )
+        assert tagged.tree == Tree((3, 3, 0), ("case", "det", "root"))
+        assert (tagged.path, tagged.line) == ("mine", 1)
+
+    def test_equal_words_get_tags_of_their_own(self, segmenter):
+        [tagged] = segmenter.tag([Sentence.from_words(["canta", ",", "canta", ",", "canta"])])
+        assert tagged.forms == ["canta", ",", "canta", ",", "canta"]
+        assert tagged.upos == ["VERB", "PUNCT", "VERB", "PUNCT", "VERB"]
+
+    def test_no_sentences(self, segmenter):
+        assert segmenter.tag([]) == []
+
+    def test_odd_words(self, segmenter):
+        [tagged] = segmenter.tag([Sentence.from_words(["\0", "🐈", "a b", "_", "\u2028"])])
+        assert tagged.forms == ["\0", "🐈", "a b", "_", "\u2028"]
+        assert all(tagged.column(UPOS))
+
+
+class TestLoading:
+    def test_a_missing_file(self, tmp_path):
+        with pytest.raises(FileError) as caught:
+            Segmenter.load(tmp_path / "missing.udpipe")
+        assert str(caught.value) == f"{tmp_path / 'missing.udpipe'}: No such file or directory"
+
+    def test_a_folder(self, tmp_path):
+        with pytest.raises(FileError, match="Is a directory"):
+            Segmenter.load(tmp_path)
+
+    @pytest.mark.parametrize(
+        "data", [b"", b"hello", b"\xff" * 500, segmenter_module._MAGIC, segmenter_module._MAGIC + b"\x03\x7f\x7f\x01"]
+    )
+    def test_another_file(self, tmp_path, data):
+        path = tmp_path / "other.udpipe"
+        path.write_bytes(data)
+        with pytest.raises(FileError) as caught:
+            Segmenter.load(path)
+        assert str(caught.value) == f"{path}: expected a UDPipe model, found another file or a damaged one"
+
+    @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
+    def test_a_model_that_is_cut_off(self, tmp_path, model, share):
+        path = tmp_path / "cut.udpipe"
+        path.write_bytes(model.read_bytes()[: int(share * model.stat().st_size)])
+        with pytest.raises(FileError, match="found another file or a damaged one"):
+            Segmenter.load(path)
+
+    def test_a_model_without_a_tokenizer(self, tmp_path):
+        path = tmp_path / "empty.udpipe"
+        path.write_bytes(segmenter_module._MAGIC + b"\x03\x7f\x7f\0\0\0")
+        with pytest.raises(FileError, match="expected a UDPipe model with a tokenizer, found one without"):
+            Segmenter.load(path)
+
+    def test_a_path_may_be_a_string_with_any_signs(self, tmp_path, model):
+        path = tmp_path / "Käse 🐈.udpipe"
+        path.write_bytes(model.read_bytes())
+        assert Segmenter.load(str(path)).has_tagger
+
+
+def test_importing_warns_of_nothing():
+    """SWIG's older releases made types that newer Pythons warn of."""
+    subprocess.run([sys.executable, "-W", "error", "-c", "import biplanar.tokenizer.segmenter"], check=True)
