@@ -39,6 +39,16 @@ def test_a_model_is_not_judged_by_what_it_copied(run):
     assert "UPOS" not in table
 
 
+def test_a_model_is_judged_by_the_columns_that_it_predicts(run, tmp_path):
+    small = ("--network.hidden", 8, "--network.char_hidden", 4, "--network.layers", 1, "--training.segmenter_epochs", 0)
+    files = ("--train", TINY, "--dev", TINY, "-o", tmp_path / "model", "--device", "cpu")
+    trained = run("train", "paper", *files, *small, "--training.epochs", 1, "--network.columns", "upos")
+    assert trained.code == 0, trained.err
+    scores = json.loads(run("evaluate", TINY, "-m", tmp_path / "model", "--json").out)["scores"]
+    assert scores["UPOS"]["f1"] < 1  # after one epoch: what it says and not what the file says
+    assert "Lemmas" not in scores
+
+
 def test_a_bootstrap_in_words(run):
     assert "LAS difference +0.00" in run("evaluate", TINY, TINY, "--against", TINY).out
 

@@ -109,7 +109,7 @@ class TestRefusals:
             Calibration.of([0.5, value], [True, True])
 
     def test_too_few_truths(self) -> None:
-        with pytest.raises(BiplanarError, match=r"expected a truth for each probability, found .* \(1,\) and \(2,\)"):
+        with pytest.raises(BiplanarError, match=r"as many truth values as probabilities, found .* \(1,\) and \(2,\)"):
             Calibration.of([0.5, 0.5], [True])
 
     def test_no_bins(self) -> None:

@@ -20,7 +20,7 @@ DEPRELS = ("root", "nsubj", "obj", "amod", "obl", "advmod")
 def demo(
     encodings: Annotated[bool, typer.Option(help="The paper's example in every encoding.")] = False,
 ) -> None:
-    """Parse a text with the English model that ships inside, and look at it from all sides."""
+    """Parse a text with the English model that ships inside, and show its tree and labels."""
     if encodings:
         _show_encodings()
     else:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def evaluate(
     gold: Annotated[str, typer.Argument(help="CoNLL-U with the right trees.")],
-    system: Annotated[str | None, typer.Argument(help="CoNLL-U to judge.")] = None,
+    system: Annotated[str | None, typer.Argument(help="CoNLL-U to evaluate.")] = None,
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="Parse the gold file's words with this model.")
     ] = None,
@@ -72,8 +72,8 @@ def _print(result: Evaluation, other: Bootstrap | None) -> None:
     show(_table("Scores", result.scores), *(_table(f"LAS by {by}", rows) for by, rows in result.breakdowns.items()))
     if other:
         interval = f"{other.confidence:.0%} between {100 * other.low:+.2f} and {100 * other.high:+.2f}"
-        chance = f"p = {other.p_value:.3f} by a paired bootstrap of {other.resamples} resamples"
-        typer.echo(f"\nLAS difference {100 * other.difference:+.2f} ({interval}), {chance}")
+        test = f"p = {other.p_value:.3f} by a paired bootstrap of {other.resamples} resamples"
+        typer.echo(f"\nLAS difference {100 * other.difference:+.2f} ({interval}), {test}")
 
 
 def _table(title: str, scores: dict[str, Score]) -> Table:

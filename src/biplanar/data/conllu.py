@@ -20,7 +20,7 @@ from biplanar.errors import FormatError, LabelError, TreeError
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 
-_BLANK = "\ufeff \t\r\n"  # what may stand around sentences: white space, and a byte order mark
+_BLANK = "\ufeff \t\r\n"  # what may be around sentences: white space, and a byte order mark
 _BLANK_LINES = re.compile(r"\n(?:[\ufeff \t\r]*(?:\n|\Z))+")
 _LINE_OF_SPACES = re.compile(rb"\n(?:\xef\xbb\xbf|[ \t\r])+\n")
 _MORE_BLANK_LINES = re.compile(rb"(?:(?:\xef\xbb\xbf|[ \t\r])*\n)*")
@@ -273,7 +273,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Block:
-    """Whole sentences of a file as bytes, which nobody has looked at yet."""
+    """Whole sentences of a file as bytes, not yet parsed."""
 
     data: bytes = field(repr=False)
     path: str = "<text>"
@@ -341,9 +341,9 @@ def _bare(line: str) -> str:
 
 
 def find_misfit(values: Sequence[str]) -> int | None:
-    """Where the first value stands that no column can hold: an empty one, or one with a tab, a line end or half a sign.
+    """The index of the first value that no column can hold: empty, or with a tab, a line end or a lone surrogate.
 
-    Half a sign is one of a surrogate pair, which JSON can say but UTF-8 cannot.
+    Lone surrogates can be written in JSON, but not in UTF-8.
     """
     if all(values) and not _NOT_IN_COLUMNS.search("".join(values)):
         return None
@@ -405,7 +405,7 @@ def _sentences(blocks: Iterable[Block]) -> Iterator[Sentence]:
 
 
 def _sentence(raw: str, rows: list[str], path: str, line: int) -> Sentence:
-    """A sentence past its own `__init__`, which takes twice the time, as that of every frozen dataclass does."""
+    """A sentence made without `__init__`, which takes twice as long: frozen dataclasses set attributes indirectly."""
     sentence = object.__new__(Sentence)
     values = sentence.__dict__
     values["raw"], values["rows"], values["path"], values["line"] = raw, rows, path, line
@@ -440,20 +440,20 @@ def _behind_last_blank_line(data: bytes, start: int, end: int) -> int:
 
 
 def _is_tidy(data: bytes) -> bool:
-    """Whether all lines are comments, single empty lines, or ten columns with something in each: seen at once for many.
+    """Whether all lines are comments, single empty lines, or ten columns with something in each: checked in bulk.
 
-    What is not tidy is no error yet, but is looked at line by line, which takes longer.
+    Other data need not be wrong; it is checked line by line, which is slower.
     """
     if b"\r" in data or data[:1] in b"\xef\n":
         return False
-    signs = np.frombuffer(b"\n" + data + b"\n" * (data[-1:] != b"\n"), dtype=np.uint8)
-    marks = np.flatnonzero(signs <= ord("\n"))
-    kinds = signs[marks]
+    codes = np.frombuffer(b"\n" + data + b"\n" * (data[-1:] != b"\n"), dtype=np.uint8)
+    marks = np.flatnonzero(codes <= ord("\n"))
+    kinds = codes[marks]
     if kinds.min() < ord("\t"):  # what is counted below must be tabs and line ends
         return False
     ends = np.flatnonzero(kinds == ord("\n"))
-    first_signs = signs[marks[ends[:-1]] + 1]
-    without_columns = (first_signs == ord("\n")) | (first_signs == ord("#"))
+    first_codes = codes[marks[ends[:-1]] + 1]
+    without_columns = (first_codes == ord("\n")) | (first_codes == ord("#"))
     tabs_right = (np.diff(ends) == np.where(without_columns, 1, 10)).all()
     gaps = np.flatnonzero(np.diff(marks) == 1)  # two marks side by side: only a single empty line is allowed
     gaps_right = (kinds[gaps] == ord("\n")).all() and (kinds[gaps + 1] == ord("\n")).all()

@@ -32,7 +32,7 @@ OUTPUTS = ("conllu", "json", "tree", "svg", "html")
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 
-# What the three decompressors raise on data that is cut off or is not theirs.
+# What the three decompressors raise on data that is truncated or in another format.
 CORRUPT = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile)
 
 # Files that are being written, before they get their names, and how these are called.
@@ -46,7 +46,7 @@ def display_name(path: str | Path) -> str:
 
 
 def is_plain_file(path: str | Path) -> bool:
-    """Whether reading it never waits for somebody else, as a pipe or a terminal does."""
+    """Whether reading it never blocks on another process, as reading a pipe or a terminal may."""
     return str(path) != "-" and Path(path).is_file()
 
 
@@ -114,7 +114,7 @@ def _decoded(path: str | Path, text_encoding: str) -> Iterator[bytes]:
 
 
 def _first_broken(error: UnicodeError) -> tuple[str, int]:
-    """What could not be decoded, and behind how many lines of the chunk it stands."""
+    """What could not be decoded, and how many lines of the chunk come before it."""
     if not isinstance(error, UnicodeDecodeError):
         return str(error), 0
     good = error.object[: error.start].decode(error.encoding, errors="ignore")
@@ -203,13 +203,13 @@ def _new_file(folder: Path) -> tuple[int, str]:
     while True:
         handle, path = tempfile.mkstemp(prefix=_UNFINISHED_PREFIX, dir=folder)
         _lock(handle, wait=True)
-        if Path(path).exists():  # else another process took it for an abandoned one before it was locked
+        if Path(path).exists():  # else another process removed it as abandoned before it was locked
             return handle, path
         os.close(handle)
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove what processes were writing that were killed: nobody holds a lock on it any more."""
+    """Remove the unfinished files of killed processes: those that no process has locked."""
     for path in folder.glob(f"{_UNFINISHED_PREFIX}*"):
         with suppress(OSError), path.open("rb") as stream:
             if _lock(stream.fileno(), wait=False):
@@ -228,7 +228,7 @@ def _lock(handle: int, *, wait: bool) -> bool:
 
 @contextmanager
 def _lock_kept(handle: int) -> Iterator[None]:
-    """Keep a file locked beyond its closing, until it has its name."""
+    """Keep a file locked after it is closed, until it has its final name."""
     if sys.platform == "win32":  # which has no such locks, and renames no open files
         yield
         return

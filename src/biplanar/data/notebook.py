@@ -1,7 +1,4 @@
-"""What notebooks show of sentences. Pictures are made by rooms that lie above the sentences'; the two meet here.
-
-The front door of the package, which knows all rooms, says how a sentence is drawn; the sentence only asks.
-"""
+"""How notebooks show sentences: `data` does not import `draw`, so the package registers the function that draws."""
 
 from __future__ import annotations
 
@@ -12,11 +9,11 @@ _drawings: list[Callable[[Any], str]] = []
 
 
 def draws_sentences(drawing: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Have sentences shown by this function, which makes HTML of one."""
+    """Register the function that turns a sentence into HTML."""
     _drawings[:] = [drawing]
     return drawing
 
 
 def to_html(sentence: object) -> str:
-    """A sentence as a notebook shows it."""
+    """A sentence as HTML, by the registered function."""
     return _drawings[0](sentence)

@@ -81,7 +81,7 @@ class Skyline:
 
 
 def check_drawable(forms: Sequence[str], tree: Tree, planes: Sequence[int], rows: Mapping[str, Sequence[str]]) -> None:
-    """Refuse what does not fit together."""
+    """Raise an error if words, tree, planes and rows do not fit together."""
     if len(forms) != len(tree):
         raise TreeError(f"expected a tree of {len(forms)} words, found one of {len(tree)}")
     for name, row in {"planes": planes, **rows}.items():
@@ -178,13 +178,13 @@ def _sides(tree: Tree, planes: Sequence[int]) -> list[int]:
 
 
 def _fill(tree: Tree, planes: Sequence[int]) -> list[int]:
-    """The planes, with one for each arc that has none and fits into one all the same."""
+    """The planes, with one for each arc that has none and fits into one."""
     filled = list(planes)
     # By plane and word: the furthest words to the left and to the right that an arc joins it with.
     words = np.arange(len(tree) + 1, dtype=np.int32)
     firsts, lasts = {1: words.copy(), 2: words.copy()}, {1: words.copy(), 2: words.copy()}
-    homeless_last = sorted((at for at, head in enumerate(tree.heads) if head), key=lambda at: planes[at] == 0)
-    for at in homeless_last:
+    unassigned_last = sorted((at for at, head in enumerate(tree.heads) if head), key=lambda at: planes[at] == 0)
+    for at in unassigned_last:
         left, right = sorted((at + 1, tree.heads[at]))
         if planes[at] == 0:
             free = (plane for plane in (1, 2) if not _crosses(left, right, firsts[plane], lasts[plane]))

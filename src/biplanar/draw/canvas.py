@@ -23,7 +23,7 @@ ARROW_LENGTH, ARROW_WIDTH = 7, 7
 LIGHT_LINE, HEAVY_LINE, DASHES = 1.4, 2.4, "5 3"
 MARGIN = 14
 LONGEST_WORD, LONGEST_LABEL = 320, 200
-NO_LABEL = {"_"}  # stands back
+NO_LABEL = {"_"}  # drawn in grey
 
 SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', Arial, sans-serif"
 MONOSPACE = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -74,7 +74,7 @@ class Canvas:
         sides: Mapping[int, str] | None = None,
         right_to_left: bool | None = None,
     ) -> Canvas:
-        """Settle where everything goes; texts that are too long to be looked at are shortened."""
+        """Compute the layout; very long texts are shortened."""
         if any(arc.is_cut for arc in arcs):  # these give the numbers of their heads
             rows = {"word": [str(word) for word in range(1, len(forms) + 1)], **(rows or {})}
         texts = Texts(

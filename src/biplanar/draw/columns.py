@@ -55,9 +55,9 @@ class Stretch:
 
 @dataclass(frozen=True)
 class PictureLayout:
-    """A picture whose every column is settled. `distances[w]` lies between the centres of words w and w + 1;
+    """The columns of everything in a picture.
 
-    word 0 is the left margin.
+    `distances[w]` is that between the centres of words w and w + 1; word 0 is the left margin.
     """
 
     texts: Texts
@@ -96,7 +96,7 @@ class PictureLayout:
 
 
 def lay_out(texts: Texts, arcs: Sequence[PlacedArc], measure: Measure, names: Sequence[str] = ()) -> PictureLayout:
-    """Settle the columns: words as near as they can be with every relation in full.
+    """Compute the columns: words as near as they can be with every relation in full.
 
     To the left there is room for the names of the texts' rows, and for further `names`.
     """

@@ -1,4 +1,4 @@
-"""Two trees of the same words, face to face: the gold one above and the system's below, with what differs marked."""
+"""Two trees of the same words: the gold one above and the system's below, with differences marked."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Differences:
         return cls(heads, frozenset(word for word, _, other_relation in found if other_relation) - heads)
 
     def pen(self, arc: PlacedArc) -> Pen:
-        """Arcs that both trees have stand back. What is missing is dashed, what is wrong is not."""
+        """Arcs that both trees have are grey. What is missing is dashed, what is wrong is solid."""
         colour = "one" if arc.side == ABOVE else "two"
         if arc.dependent in self.heads:
             return Pen(colour, colour, heavy=True, dashed=arc.side == ABOVE)

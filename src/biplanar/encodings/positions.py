@@ -120,7 +120,7 @@ def _head_positions(forest: Forest) -> Int64s:
 
 
 def _whole_numbers(column: Column) -> Int64s:
-    """The labels as numbers; what is none becomes one that leads nowhere."""
+    """The labels as numbers; other labels become one that is outside of any sentence."""
     nowhere = 1 << 40
     values = [int(name) if re.fullmatch(r"[+-]?\d{1,9}", name, re.ASCII) else nowhere for name in column.names]
     return np.array([*values, nowhere], dtype=np.int64)[column.ids]

@@ -1,4 +1,4 @@
-"""Scores of parsed text: the CoNLL 2018 metrics, whole trees, non-projectivity, breakdowns, and a test for chance.
+"""Scores of parsed text: the CoNLL 2018 metrics, whole trees, non-projectivity, breakdowns, and a significance test.
 
 Everything starts from an alignment of the system's words with the gold ones, so that text which the system cut into
 sentences and words by itself is scored too. All counts are integers that add; shares are taken last.
@@ -15,7 +15,7 @@ from biplanar.evaluation.alignment import align
 from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap
 from biplanar.evaluation.breakdowns import BREAKDOWNS, break_down
 from biplanar.evaluation.calibration import Calibration
-from biplanar.evaluation.conll18 import conll18_scores, says_something
+from biplanar.evaluation.conll18 import conll18_scores, is_applicable
 from biplanar.evaluation.placed import PlacedText
 from biplanar.evaluation.score import Evaluation, Score
 from biplanar.evaluation.trees import tree_scores
@@ -42,5 +42,5 @@ def evaluate(
             raise UnknownNameError("breakdown", kind, BREAKDOWNS)
     alignment = align(PlacedText.from_sentences(gold), PlacedText.from_sentences(system))
     every = {**conll18_scores(alignment), **tree_scores(alignment)}
-    scores = {metric: score for metric, score in every.items() if says_something(metric, alignment, predicted)}
+    scores = {metric: score for metric, score in every.items() if is_applicable(metric, alignment, predicted)}
     return Evaluation(scores, {kind: break_down(alignment, kind) for kind in kinds})

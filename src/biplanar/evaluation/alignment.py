@@ -144,7 +144,7 @@ def _reaches_into(words: Words, at: int, end: int) -> bool:
 
 
 def _longest_common_subsequence(gold: Sequence[str], system: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Of several that are as long, the one that passes over gold words first."""
+    """Of several longest ones, the one that skips gold words first."""
     longest = [[0] * (len(system) + 1) for _ in range(len(gold) + 1)]  # of what follows gold word g and system word s
     for g in reversed(range(len(gold))):
         for s in reversed(range(len(system))):

@@ -1,4 +1,4 @@
-"""Whether one system is better than another by more than chance: a paired bootstrap over sentences."""
+"""Whether one system is significantly better than another: a paired bootstrap over sentences."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def paired_bootstrap(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Bootstrap:
-    """Draw gold sentences with replacement, as many as there are, and look at the difference of LAS F1 each time."""
+    """Draw gold sentences with replacement, as many as there are, and compute the difference of LAS F1 each time."""
     if resamples < 1 or not 0 < confidence < 1:
         raise BiplanarError(
             f"expected one resample or more and a confidence between 0 and 1, found {resamples} and {confidence}"
@@ -98,7 +98,7 @@ def _differences(
 
 
 def _p_value(differences: Float64s, observed: float) -> float:
-    """Around the observed difference, resamples scatter as they would around none if there were none."""
+    """Two-sided: shifted by the observed difference, the resampled ones follow the null hypothesis."""
     tolerance = 1e-12
     extreme = int((np.abs(differences - observed) >= abs(observed) - tolerance).sum())
     return (extreme + 1) / (len(differences) + 1)

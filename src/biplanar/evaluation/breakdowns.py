@@ -1,7 +1,8 @@
 """LAS broken down by a property of the arc or its sentence.
 
 A system's arc is in a bucket by its own property, so that precision is of the system's arcs and recall of the gold
-ones. The buckets add up to LAS, count by count, but for projectivity, which a right arc may lose by another's fault.
+ones. The buckets add up to LAS, count by count, except for projectivity: whether a right arc is projective depends on
+other arcs, which may be wrong.
 
 Where the system cut the text differently, lengths and distances are taken from the gold text as far as it has them: a
 right arc must not change its bucket because a word in between was split.

@@ -1,4 +1,4 @@
-"""Whether probabilities keep their word: of all arcs that are 80 % sure, 80 % should be right."""
+"""Calibration of probabilities: of all arcs with a probability of 0.8, 80 % should be right."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BINS = 15
 class Calibration:
     """Probabilities in bins of equal width from 0 to 1; a probability on an edge is in the bin above it.
 
-    Of each bin: how many probabilities it has, their sum, and how many of what they spoke of was right.
+    Of each bin: how many probabilities it has, their sum, and how many of the predictions were right.
     """
 
     counts: tuple[int, ...]
@@ -30,7 +30,7 @@ class Calibration:
     def of(
         cls, probabilities: Sequence[float] | NDArray[Any], right: Sequence[bool] | NDArray[np.bool_], bins: int = BINS
     ) -> Calibration:
-        """Sort probabilities into bins; `right` says of each whether what it spoke of was right."""
+        """Sort probabilities into bins; `right` says of each whether the prediction was right."""
         values, truths = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.bool_)
         _check(values, truths, bins)
         places = np.searchsorted(_edges(bins)[1:-1], values, side="right")
@@ -101,7 +101,7 @@ def _check(values: NDArray[np.float64], truths: NDArray[np.bool_], bins: int) ->
         raise BiplanarError(f"expected one bin or more, found {bins}")
     if values.ndim != 1 or values.shape != truths.shape:
         raise BiplanarError(
-            f"expected a truth for each probability, found arrays of the shapes {truths.shape} and {values.shape}"
+            f"expected as many truth values as probabilities, found arrays of shapes {truths.shape} and {values.shape}"
         )
     wrong = np.flatnonzero(~((values >= 0) & (values <= 1)))
     if len(wrong):

@@ -61,8 +61,8 @@ def conll18_scores(alignment: Alignment) -> dict[str, Score]:
     }
 
 
-def says_something(metric: str, alignment: Alignment, predicted: Collection[int] | None = None) -> bool:
-    """Whether a metric judges a prediction: the system predicted what it compares, as far as the gold text has that.
+def is_applicable(metric: str, alignment: Alignment, predicted: Collection[int] | None = None) -> bool:
+    """Whether the system predicted the columns that a metric compares, as far as the gold text has values there.
 
     `predicted` are the columns that the system predicted; without it, those in which its text has values.
     """
@@ -102,7 +102,7 @@ def _feats(alignment: Alignment) -> Bools:
 
 
 def _lemmas(alignment: Alignment) -> Bools:
-    """Where the gold text has no lemma, any will do."""
+    """Where the gold text has no lemma, any lemma is right."""
     missing = np.array([lemma == "_" for lemma in alignment.gold.column(LEMMA)], dtype=np.bool_)
     return alignment.agree_in(LEMMA) | missing[alignment.gold_at]
 
