@@ -18,7 +18,7 @@ from benchmarks.machine import ONE_THREAD, machine, use_one_core, versions
 os.environ.update(ONE_THREAD)  # before the libraries below are imported
 
 import numpy as np
-from tests.treebanks import treebanks_folder
+from tests.paths import treebanks_folder
 
 import biplanar
 from benchmarks.arguments import ArgumentParser, at_least
