@@ -28,8 +28,8 @@ os.environ.update(ONE_THREAD)  # before the libraries below are imported
 import conllu
 import pyconll
 from tests import reference
+from tests.paths import treebanks_folder
 from tests.strategies import projective_heads, random_heads, tree_of
-from tests.treebanks import treebanks_folder
 
 from benchmarks.arguments import ArgumentParser, at_least, names
 from benchmarks.output import Numbers, Sheet, described, keep, show

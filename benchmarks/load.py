@@ -26,7 +26,7 @@ from benchmarks.machine import ONE_THREAD, machine, versions
 
 os.environ.update(ONE_THREAD)  # before the libraries below are imported
 
-from tests.treebanks import treebanks_folder
+from tests.paths import treebanks_folder
 
 import biplanar
 from benchmarks.arguments import ArgumentParser

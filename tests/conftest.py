@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import sys
 from pathlib import Path
@@ -12,14 +13,13 @@ from hypothesis import HealthCheck, settings
 
 from biplanar.cli import main
 from tests.commands import Result, Run
+from tests.first_use import compile_once
+from tests.paths import ROOT, TINY, treebank_files, treebanks_folder  # noqa: F401
 from tests.skips import pytest_make_collect_report, pytest_runtest_makereport  # noqa: F401
-from tests.treebanks import ROOT, treebank_files, treebanks_folder
 
 # Tests run on all cores already, and threads that wait for each other there would take many times as long. The
 # libraries read this when they are imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-TINY = ROOT / "examples" / "tiny.conllu"  # hand-written sentences, of which some have crossing arcs
 
 settings.register_profile(
     "biplanar",
@@ -30,6 +30,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("biplanar")
+
+
+# Tests that look at standard error do not expect the notice that something is compiled.
+logging.getLogger("biplanar.compiled").setLevel(logging.WARNING)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile before the processes that run tests are started."""
+    if not hasattr(session.config, "workerinput"):
+        compile_once()
 
 
 @pytest.fixture

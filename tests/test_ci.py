@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.paths import ROOT
 
 SCRIPT = ROOT / ".ci" / "run"
 

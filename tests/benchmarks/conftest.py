@@ -9,7 +9,7 @@ from benchmarks.parsers.gold import GoldFile
 from benchmarks.parsers.peers import udpipe_sentences
 from ufal.udpipe import ProcessingError, Sentences, Trainer
 
-from tests.conftest import TINY
+from tests.paths import TINY
 
 # Enough to have a model, not to have a good one.
 QUICK_TAGGER = "models=1;iterations=1"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from benchmarks.texts import joined_sentences, repeated, write_copies
 
-from tests.conftest import TINY
+from tests.paths import TINY
 
 
 def test_words_are_joined_and_begin_again(gold):

@@ -7,8 +7,8 @@ import pytest
 from biplanar.data.conllu import read_conllu, write_conllu
 from biplanar.data.tree import Tree
 from tests.commands import check_refused
-from tests.conftest import ROOT
 from tests.draw.pictures import arcs, boxes, parse
+from tests.paths import ROOT
 
 CROSSING = ROOT / "examples" / "crossing.conllu"
 PARSED = ROOT / "examples" / "crossing-parsed.conllu"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import biplanar
 from tests.commands import check_refused_with
-from tests.conftest import TINY
+from tests.paths import TINY
 
 ENGLISH = Path(biplanar.__file__).parent / "models" / "en"
 

@@ -11,7 +11,7 @@ from biplanar.data.conllu import parse_conllu
 from biplanar.decoding.beam import Outcome
 from biplanar.pipeline.parser import Parser
 from tests.commands import check_refused_with
-from tests.conftest import TINY
+from tests.paths import TINY
 
 TEXT = "Nobody came. Why?"
 

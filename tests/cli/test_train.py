@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from tests.conftest import ROOT
+from tests.paths import ROOT
 
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")  # colours and movements of the cursor
 TINY = str(ROOT / "examples" / "tiny.conllu")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.paths import ROOT
 
 PAGE = ROOT / "docs" / "drawing.md"
 COMMANDS = re.findall(r"^biplanar (draw .*) -o (docs/images/\S+\.svg)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)

@@ -8,7 +8,7 @@ from benchmarks.texts import write_file
 from biplanar.data.conllu import Sentence, parse_conllu, read_conllu
 from biplanar.data.tree import Tree
 from biplanar.errors import FormatError
-from tests.conftest import TINY
+from tests.paths import TINY
 
 MULTIWORD = (
     "# text = vámonos\n1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_\n1\tvamos\tir\tVERB\t_\t_\t0\troot\t0:root\t_\n"

@@ -8,7 +8,7 @@ import sys
 import pytest
 from benchmarks.parsers.__main__ import ALL_DECODERS, ALL_RUNTIMES, main
 
-from tests.conftest import TINY
+from tests.paths import TINY
 
 
 @pytest.fixture

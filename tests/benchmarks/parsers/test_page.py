@@ -5,7 +5,7 @@ import pytest
 from benchmarks.parsers import page
 from biplanar.errors import BiplanarError
 from tests.benchmarks.parsers.results import MEASURED, MISSING, RESULTS
-from tests.conftest import ROOT
+from tests.paths import ROOT
 
 
 class TestCombined:

@@ -14,7 +14,7 @@ from benchmarks.parsers.systems import (
 )
 
 from biplanar.pipeline.loading import embedded_folder
-from tests.conftest import TINY
+from tests.paths import TINY
 
 
 def results_of(records):

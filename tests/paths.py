@@ -1,4 +1,4 @@
-"""Where the treebanks are, for tests and benchmarks."""
+"""Where files are that tests and benchmarks read."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+TINY = ROOT / "examples" / "tiny.conllu"  # hand-written sentences, of which some have crossing arcs
 
 
 def treebanks_folder() -> Path:

@@ -1,0 +1,44 @@
+"""Compile all that is compiled, in a process of its own: `python -m tests.first_use`.
+
+Otherwise each of the processes that run tests would compile for itself, and commands that are tested would say so on
+standard error.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from io import BytesIO
+
+from biplanar.compiled import cache_folder
+from tests.paths import ROOT, TINY
+
+
+def compile_once() -> None:
+    """Do so if there is no machine code of the current sources yet."""
+    if not any(cache_folder().rglob("*.nbi")):
+        subprocess.run([sys.executable, "-m", "tests.first_use"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
+
+
+def main() -> None:
+    """Use every encoding and every decoder."""
+    from biplanar import DECODERS, ENCODINGS, decode_all, encode_all, read_conllu
+    from biplanar.bulk.chunks import Source
+    from biplanar.bulk.files import parse_files
+    from biplanar.bulk.task import Task
+    from biplanar.pipeline.options import ParseOptions
+
+    sentences = list(read_conllu(TINY))
+    trees, upos = [sentence.tree for sentence in sentences], [sentence.upos for sentence in sentences]
+    labels_alone = [name for name, decoder in DECODERS.items() if decoder.repair]
+    for encoding in ENCODINGS:
+        rows = encode_all(trees, encoding, upos=upos)
+        for decoder in labels_alone:
+            decode_all(rows, encoding, decoder=decoder, upos=upos)
+    for decoder in DECODERS:
+        parse_files(Source((TINY,)), BytesIO(), Task(options=ParseOptions(decoder=decoder)))
+    parse_files(Source((TINY,)), BytesIO(), Task(options=ParseOptions(best=3, probabilities=True)))
+
+
+if __name__ == "__main__":
+    main()
