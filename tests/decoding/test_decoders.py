@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 
 from biplanar.decoding import DECODERS, DEFAULT_DECODER, DEFAULT_LABEL_DECODER, get_decoder
-from biplanar.decoding.beam import Outcome
-from biplanar.decoding.decoders import ScoredSentences, get_repair
+from biplanar.decoding.decoders import get_repair
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.repair import repair_cleanly, repair_like_the_authors
-from biplanar.decoding.repaired import Repair
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.encodings import get_encoding
 from biplanar.errors import UnknownNameError
@@ -103,31 +99,3 @@ class TestRoots:
     def test_the_paper_knows_no_subtypes(self):
         likely = [0, 0, 1, 0, 0, 0, 0, 0, 2]
         assert self.roots(("dep", "root", "root:x"), likely, "paper") == [2, 4]
-
-
-@dataclass(frozen=True)
-class Chain:
-    """A decoder that needs no labels: every word hangs on the one before it."""
-
-    name: str = "chain"
-    repair: Repair | None = None
-    finds_several: bool = False
-
-    def heads(self, sentences: ScoredSentences) -> tuple[np.ndarray, Outcome]:
-        lengths = np.diff(sentences.scores.offsets)
-        return np.concatenate([np.arange(length, dtype=np.int32) for length in lengths]), Outcome()
-
-    def relations(self, sentences: ScoredSentences, heads: np.ndarray) -> np.ndarray:
-        """The least likely, but for roots."""
-        return np.where(heads == 0, 0, sentences.scores.deprels.argmin(axis=1))
-
-
-def test_a_decoder_of_ones_own_is_a_class_and_a_line(monkeypatch):
-    monkeypatch.setitem(DECODERS, "chain", Chain())
-    made = MadeScores(get_encoding("2p-full"))
-    found = decoded(made, "chain")
-    assert found.heads.tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 4]
-    worst = made.tables["deprel"].argmin(axis=1).tolist()
-    assert found.relations.tolist() == [0, *worst[1:4], 0, *worst[5:]]
-    with pytest.raises(UnknownNameError, match="chain"):
-        get_repair("chain")

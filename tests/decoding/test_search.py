@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-
 import numpy as np
 import pytest
 
-from biplanar.data.forest import Column, Forest
 from biplanar.decoding import get_decoder
 from biplanar.decoding.beam import SearchConfig
 from biplanar.decoding.head_search import HeadSearch
@@ -17,61 +13,12 @@ from biplanar.decoding.stack_search import StackSearch
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.encodings import ENCODINGS, Encoding, get_encoding
 from biplanar.encodings.encoding import HEADS, STACKS
-from biplanar.encodings.stacks import Moves
 from biplanar.errors import LabelError
 from tests.decoding.made_scores import UPOS, MadeScores, noise_like
+from tests.encodings.wrapped import ManyTasks, Moving, Naming, Strange, Wrapped
 
 LABELS_ALONE = ("greedy", "paper")
 SEARCHING = ("search", "minimum-risk")
-
-
-@dataclass(frozen=True)
-class Wrapped:
-    """Does all that another encoding does, but is of another class."""
-
-    inner: Encoding = field(default_factory=lambda: get_encoding("1p-brackets"))
-    name: str = "wrapped"
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        return self.inner.tasks
-
-    @property
-    def needs_upos(self) -> bool:
-        return self.inner.needs_upos
-
-    def encode(self, forest: Forest) -> tuple[Column, ...]:
-        return self.inner.encode(forest)
-
-    def decode(self, columns: Sequence[Column], offsets: np.ndarray, upos: Column | None = None) -> np.ndarray:
-        return self.inner.decode(columns, offsets, upos)
-
-    def planes(self, forest: Forest) -> np.ndarray | None:
-        return self.inner.planes(forest)
-
-
-@dataclass(frozen=True)
-class Moving(Wrapped):
-    """And says that its labels move stacks, and how."""
-
-    kind: str = STACKS
-
-    def moves(self, names: Sequence[Sequence[str]]) -> Moves:
-        return self.inner.moves(names)
-
-
-@dataclass(frozen=True)
-class Naming(Wrapped):
-    """And says that its labels name heads."""
-
-    kind: str = HEADS
-
-
-@dataclass(frozen=True)
-class Strange(Wrapped):
-    """And says that its labels are something else."""
-
-    kind: str = "transitions"
 
 
 def tables_of(seed: int | None, made: MadeScores) -> dict[str, np.ndarray]:
@@ -180,16 +127,6 @@ class TestKindsThatASearchKnows:
         monkeypatch.setitem(SEARCHES, "transitions", HeadSearch)
         inner = get_encoding("relative")
         assert_same(decoded(Strange(inner), "search", seed=1), decoded(inner, "search", seed=1))
-
-
-@dataclass(frozen=True)
-class ManyTasks(Moving):
-    """Labels of three planes, as if the third were the first once more."""
-
-    tasks: tuple[str, ...] = ("plane1", "plane2", "plane3")
-
-    def encode(self, forest: Forest) -> tuple[Column, ...]:
-        return (*self.inner.encode(forest),) * 3
 
 
 class TestKindsWithAnotherNumberOfTasks:

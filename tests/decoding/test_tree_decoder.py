@@ -131,10 +131,21 @@ class TestLost:
         assert found.heads.tolist() == decoded(made, "greedy").heads[:4].tolist()
 
 
+def test_output_columns_get_their_best_labels() -> None:
+    made = MadeScores(get_encoding("2p-full"))
+    made.inventory = LabelInventory(made.inventory.encoding, dict(made.inventory.names) | {"upos": UPOS.names})
+    made.tables["upos"] = np.eye(len(UPOS.names), dtype=np.float32)[UPOS.ids]
+    found = decoded(made, "search")
+    assert {name: ids.tolist() for name, ids in found.columns.items()} == {"upos": UPOS.ids.tolist()}
+
+
 def test_parts_are_joined_in_another_order() -> None:
-    one = Parsed(np.array([0]), np.array([5]), np.array([0.5]), Outcome(best=1))
-    two = Parsed(np.array([2, 0]), np.array([6, 7]), np.array([0.25, 1.0]), Outcome(argmax=1))
+    one = Parsed(np.array([0]), np.array([5]), np.array([0.5]), Outcome(best=1), {"upos": np.array([8])})
+    two = Parsed(
+        np.array([2, 0]), np.array([6, 7]), np.array([0.25, 1.0]), Outcome(argmax=1), {"upos": np.array([9, 10])}
+    )
     joined = Parsed.joined([one, two], np.array([1, 2, 0]))
     assert (joined.heads.tolist(), joined.relations.tolist()) == ([2, 0, 0], [6, 7, 5])
     assert joined.probabilities.tolist() == [0.25, 1.0, 0.5]
     assert joined.outcome == Outcome(argmax=1, best=1)
+    assert joined.columns["upos"].tolist() == [9, 10, 8]

@@ -7,6 +7,7 @@ from biplanar.encodings.encoding import HEADS, STACKS, kind_of
 from biplanar.encodings.stacks import as_stack_encoding
 from biplanar.errors import LabelError
 from tests import reference
+from tests.encodings.wrapped import Wrapped
 
 
 def test_every_encoding_declares_its_kind() -> None:
@@ -15,13 +16,9 @@ def test_every_encoding_declares_its_kind() -> None:
 
 
 def test_an_encoding_that_declares_none_has_none() -> None:
-    class Undeclared:
-        name = "undeclared"
-        tasks = ("plane1",)
-
-    assert kind_of(Undeclared()) is None
-    with pytest.raises(LabelError, match="expected an encoding whose labels move stacks, found undeclared"):
-        as_stack_encoding(Undeclared())
+    assert kind_of(Wrapped()) is None
+    with pytest.raises(LabelError, match="expected an encoding whose labels move stacks, found wrapped"):
+        as_stack_encoding(Wrapped())
 
 
 @pytest.mark.parametrize("name", ENCODINGS)
