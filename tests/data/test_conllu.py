@@ -472,6 +472,13 @@ class TestTokens:
             list(sentence.tokens())
 
 
+class TestWithMisc:
+    def test_it_keeps_what_it_has(self):
+        sentence = Sentence.from_words(["a", "b"]).with_misc("X", ["1", "2"]).with_misc("HeadProb", ["0.5", "0.6"])
+        again = sentence.with_misc("X", ["3", "4"])
+        assert [word.misc for word in again.words] == ["HeadProb=0.5|X=3", "HeadProb=0.6|X=4"]
+
+
 class TestFromWords:
     def test_forms_alone(self):
         sentence = Sentence.from_words(["Grüß", "Gott"])

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biplanar.data.forest import Column, offsets_of
-from biplanar.decoding import DECODERS, decode_forest, get_decoder, root_likeness
+from biplanar.decoding import decode_forest, root_likeness
+from biplanar.decoding.decoders import get_repair
 from biplanar.decoding.labels import decode
 from biplanar.decoding.repair import repair_cleanly, repair_like_the_authors
 from biplanar.encodings import ENCODINGS
@@ -16,7 +17,7 @@ from biplanar.errors import LabelError, UnknownNameError
 from tests import reference
 from tests.strategies import MALFORMED, label_rows, position_rows, tags
 
-every_decoder = pytest.mark.parametrize("decoder", DECODERS)
+every_decoder = pytest.mark.parametrize("decoder", reference.REPAIRS)
 
 # One plane: `<`?`/`{0,2}`\`{0,2}`>`?, all that the paper's labels can be up to two arcs a bracket.
 PAPER_LABELS = [
@@ -31,7 +32,7 @@ RELATIONS = ["root", "root:x", "dep"]
 def repaired(heads: list[int], deprels: list[str] | None = None, decoder: str = "greedy") -> list[int]:
     """The repair of one sentence, from asserted heads (-1 for none)."""
     likeness = root_likeness(Column.of(deprels or ["dep"] * len(heads)))
-    return DECODERS[decoder](np.array(heads, dtype=np.int32), offsets_of([len(heads)]), likeness).tolist()
+    return get_repair(decoder)(np.array(heads, dtype=np.int32), offsets_of([len(heads)]), likeness).tolist()
 
 
 def all_rows(size: int, choices: int) -> np.ndarray:
@@ -109,7 +110,7 @@ class TestAgainstTheReference:
         heads = np.array([heads for heads, _ in cases], dtype=np.int32)
         deprels = Column.of(deprel for _, row in cases for deprel in row)
         offsets = offsets_of([size] * len(cases))
-        found = DECODERS[decoder](heads.ravel(), offsets, root_likeness(deprels)).reshape(-1, size)
+        found = get_repair(decoder)(heads.ravel(), offsets, root_likeness(deprels)).reshape(-1, size)
         assert are_trees(found).all()
         for (asserted, row), result in zip(cases, found.tolist(), strict=True):
             known = [None if head < 0 else head for head in asserted]
@@ -131,7 +132,7 @@ class TestAgainstTheReference:
         sentences = [[int(generator.integers(-1, size + 1)) for _ in range(size)] for size in sizes]
         sentences = [[-1 if h == word else h for word, h in enumerate(heads, 1)] for heads in sentences]
         deprels = [[RELATIONS[generator.integers(3)] for _ in heads] for heads in sentences]
-        at_once = DECODERS[decoder](
+        at_once = get_repair(decoder)(
             np.array([head for heads in sentences for head in heads], dtype=np.int32),
             offsets_of(sizes),
             root_likeness(Column.of(deprel for row in deprels for deprel in row)),
@@ -267,7 +268,7 @@ class TestAnyLabels:
 class TestRefusals:
     def test_an_unknown_decoder_is_refused_with_the_nearest_name(self):
         with pytest.raises(UnknownNameError, match="unknown decoder 'gredy'; did you mean 'greedy'"):
-            get_decoder("gredy")
+            get_repair("gredy")
 
     def test_the_wrong_number_of_columns(self):
         column = Column.of(["_", "_"])

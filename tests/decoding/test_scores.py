@@ -1,115 +1,31 @@
-"""What is boiled down from scores, against plain arithmetic."""
-
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from biplanar.decoding.scores import (
-    LabelScores,
-    best_given_heads,
-    best_labels,
-    find_tops,
-    log_probabilities,
-)
+from biplanar.data.forest import offsets_of
+from biplanar.decoding.scores import Scores
 
-ROOTS = np.array([False, True, False, True, False])
+OFFSETS = offsets_of([3, 0, 2])
+TABLES = {"plane1": np.ones((5, 4), dtype=np.float32), "deprel": np.arange(10, dtype=np.float32).reshape(5, 2)}
+HEADS = np.array([2, 0, 1, 0, 1], dtype=np.int32)
 
 
-def random_scores(words: int = 200, spread: float = 3.0, seed: int = 0) -> dict[str, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    widths = {"plane1": 37, "plane2": 6, "deprel": len(ROOTS)}
-    widths |= {f"depth.plane{plane}.{side}": 4 for plane in (1, 2) for side in ("left", "right")}
-    return {task: rng.normal(0, spread, (words, width)).astype(np.float32) for task, width in widths.items()}
+def test_without_relations_given_heads_the_word_alone_decides() -> None:
+    scores = Scores(OFFSETS, TABLES)
+    assert not scores.knows_heads
+    assert scores.deprels is TABLES["deprel"]
+    assert scores.relate(HEADS) is TABLES["deprel"]
 
 
-def exact(table: np.ndarray) -> np.ndarray:
-    table = table.astype(np.float64)
-    shifted = table - table.max(axis=1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+def test_heads_become_places_among_all_words() -> None:
+    asked = []
 
+    def given_governors(governors: np.ndarray) -> np.ndarray:
+        asked.append(governors.tolist())
+        return -TABLES["deprel"]
 
-@pytest.mark.parametrize("spread", [0.0, 0.1, 3.0, 30.0])
-def test_log_probabilities_are_right(spread: float) -> None:
-    scores = random_scores(spread=spread)
-    boiled = LabelScores.of(scores, ["plane1", "plane2"], ROOTS, mass=2.0, depth_weight=0.5)
-    relations = exact(scores["deprel"])
-    assert boiled.relations == pytest.approx(relations[:, ~ROOTS].max(axis=1), abs=1e-5, rel=1e-6)
-    assert boiled.roots == pytest.approx(relations[:, ROOTS].max(axis=1), abs=1e-5, rel=1e-6)
-    depths = np.stack([exact(table) for task, table in scores.items() if task.startswith("depth")], axis=1)
-    assert boiled.depths == pytest.approx(0.5 * depths, abs=1e-5, rel=1e-6)
-    for (starts, ids, logs), task in zip(boiled.planes, ("plane1", "plane2"), strict=True):
-        words = np.repeat(np.arange(200), np.diff(starts))
-        assert logs == pytest.approx(exact(scores[task])[words, ids], abs=1e-5)
-
-
-@pytest.mark.parametrize("rarest", [0.0, 1e-3, 0.2])
-def test_the_likeliest_labels_come_best_first(rarest: float) -> None:
-    scores = random_scores()
-    starts, ids, logs = LabelScores.of(scores, ["plane1"], ROOTS, rarest=rarest).planes[0]
-    for word, row in enumerate(np.exp(exact(scores["plane1"]))):
-        found, order = ids[starts[word] : starts[word + 1]].tolist(), np.argsort(-row, kind="stable")
-        assert found == order[: len(found)].tolist()
-        left_out, last = row[order[len(found) :]], row[found[-1]]
-        assert last >= rarest or len(found) == 1
-        # up to the share, give or take rounding, and not further
-        assert left_out.sum() < 1.2e-5 or left_out.max() < rarest
-        assert left_out.sum() + last > 0.8e-5
-    assert (logs <= 1e-6).all()
-
-
-def test_of_equal_labels_the_first_comes_first() -> None:
-    scores = {task: np.zeros_like(table) for task, table in random_scores(3).items()}
-    starts, ids, _ = LabelScores.of(scores, ["plane2"], ROOTS).planes[0]
-    assert ids[starts[1] : starts[2]].tolist() == [0, 1, 2, 3, 4, 5]
-    assert best_labels(scores["plane2"]).tolist() == [0, 0, 0]
-
-
-def test_some_words_are_as_they_are_among_all() -> None:
-    scores, rows = random_scores(), np.array([3, 4, 150])
-    some, everything = (LabelScores.of(scores, ["plane1", "plane2"], ROOTS, rows=one) for one in (rows, None))
-    assert some.relations.tolist() == everything.relations[rows].tolist()
-    assert some.roots.tolist() == everything.roots[rows].tolist()
-    assert some.depths.tolist() == everything.depths[rows].tolist()
-    for (starts, ids, logs), (all_starts, all_ids, all_logs) in zip(some.planes, everything.planes, strict=True):
-        for place, word in enumerate(rows):
-            own, wanted = slice(starts[place], starts[place + 1]), slice(all_starts[word], all_starts[word + 1])
-            assert ids[own].tolist() == all_ids[wanted].tolist()
-            assert logs[own].tolist() == all_logs[wanted].tolist()
-
-
-def test_the_best_of_each_task() -> None:
-    scores = random_scores()
-    tops = find_tops(scores, ["plane1", "plane2"], ROOTS)
-    assert tops.planes.tolist() == [scores[task].argmax(axis=1).tolist() for task in ("plane1", "plane2")]
-    assert tops.depths.tolist() == [
-        table.argmax(axis=1).tolist() for task, table in scores.items() if task.startswith("depth")
-    ]
-    assert tops.deepest == 3
-    better = scores["deprel"][:, ROOTS].max(axis=1) > scores["deprel"][:, ~ROOTS].max(axis=1)
-    assert (tops.leanings == np.where(better, 1, -1)).all()
-
-
-@pytest.mark.parametrize("roots", [ROOTS, np.zeros(5, dtype=bool), np.ones(5, dtype=bool)])
-def test_relations_fit_the_heads_where_there_are_such(roots: np.ndarray) -> None:
-    table = random_scores()["deprel"]
-    heads = np.arange(200, dtype=np.int32) % 3
-    found = best_given_heads(table, heads, roots)
-    for row, head, relation in zip(table, heads, found, strict=True):
-        allowed = np.flatnonzero(roots if head == 0 else ~roots)
-        allowed = allowed if len(allowed) else np.arange(5)
-        assert relation == allowed[row[allowed].argmax()]
-
-
-@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
-def test_scores_that_are_no_numbers_do_no_harm(wrong: float) -> None:
-    scores = {task: np.full_like(table, wrong) for task, table in random_scores(4).items()}
-    starts, ids, _ = LabelScores.of(scores, ["plane1"], ROOTS).planes[0]
-    assert (np.diff(starts) >= 1).all()
-    assert ((ids >= 0) & (ids < 37)).all()
-    assert (find_tops(scores, ["plane1"], ROOTS).planes == 0).all()
-
-
-def test_log_probabilities_of_a_table() -> None:
-    table = random_scores()["plane1"]
-    assert log_probabilities(table) == pytest.approx(exact(table), abs=1e-5)
+    scores = Scores(OFFSETS, TABLES, given_governors)
+    assert scores.knows_heads
+    assert (scores.relate(HEADS) == -TABLES["deprel"]).all()
+    assert asked == [[2, 0, 1, 0, 4]]  # counted from 1, through all sentences; 0: the root
+    assert scores.deprels is TABLES["deprel"]

@@ -1,4 +1,4 @@
-"""The network on a device: without padding it says what it says with it, and what stays there is related there.
+"""The network on a device: it says what it says on the CPU, and what stays there is related there.
 
 All of it runs on the CPU as well; what only CUDA can do is tested where there is CUDA.
 """
@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 import torch
 
+from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.scores import Scores
+from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import get_encoding
-from biplanar.errors import BiplanarError
-from biplanar.tagger.config import NetworkConfig
-from biplanar.tagger.device import FULL, HALF, DeviceScores, PackedBatch, TorchTagger
-from biplanar.tagger.features import Corpus, Spellings, Vocabulary
-from biplanar.tagger.network import Tagger, TensorBatch, TensorSpellings
-from biplanar.tagger.predict import DEPENDENT, GOVERNOR, TreeDecoder, parse_corpus
+from biplanar.tagger.device import FULL, HALF, TorchTagger
+from biplanar.tagger.features import Corpus, Vocabulary
+from biplanar.tagger.network import Output, Tagger
+from biplanar.tagger.predict import parse_corpus
+from tests.tagger.networks import batch_of, small_network
 
 SENTENCES = [
     ["Yes"],
@@ -35,7 +37,6 @@ DEVICES = [
     "cpu",
     pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA")),
 ]
-SMALL = {"word_dim": 8, "char_dim": 4, "char_hidden": 4, "hidden": 12, "layers": 2, "output_hidden": 10}
 SWITCHES = {
     "nothing": {"relation_hidden": 0},
     "relations": {"relation_hidden": 7},
@@ -43,20 +44,16 @@ SWITCHES = {
     "treebanks": {"relation_hidden": 7, "treebank_dim": 3},
 }
 every_switch = pytest.mark.parametrize("switches", SWITCHES.values(), ids=SWITCHES)
+relating = pytest.mark.parametrize("switches", list(SWITCHES.values())[1:], ids=list(SWITCHES)[1:])
 every_device = pytest.mark.parametrize("device", DEVICES)
 
 
+GOVERNORS = np.array([0, 3, 5, 5, 0, 8, 8, 5, 5, 5, 12, 0, 12, 15, 0, 15])
+HEADS = np.array([0, 2, 4, 4, 0, 7, 7, 4, 4, 4, 2, 0, 2, 2, 0, 2], dtype=np.int32)  # the same, by sentence
+
+
 def network_of(switches: dict[str, object]) -> Tagger:
-    torch.manual_seed(5)
-    labels = {task: len(names) for task, names in TASKS.items()}
-    network = Tagger(
-        NetworkConfig(**SMALL, **switches), len(VOCABULARY.forms), len(VOCABULARY.chars), labels, arc_dim=9, treebanks=2
-    )
-    with torch.no_grad():
-        for parameter in network.parameters():
-            if not parameter.any():
-                parameter.normal_()
-    return network.eval()
+    return small_network(VOCABULARY, switches)
 
 
 def tagger_of(switches: dict[str, object], device: str, precision: torch.dtype = FULL) -> TorchTagger:
@@ -64,31 +61,32 @@ def tagger_of(switches: dict[str, object], device: str, precision: torch.dtype =
     return TorchTagger(network_of(switches).to(where), VOCABULARY, where, precision=precision)
 
 
-def scores_of(tagger: TorchTagger, corpus: Corpus) -> DeviceScores:
+def scores_of(tagger: TorchTagger, corpus: Corpus) -> Scores:
     return tagger.score(tagger.represent(corpus.forms), corpus.batch(range(len(corpus.lengths))))
 
 
-def expected_scores(switches: dict[str, object], corpus: Corpus) -> dict[str, np.ndarray]:
-    """By the network's own way, with padding."""
-    network, cpu = network_of(switches), torch.device("cpu")
-    forms = network.represent(TensorSpellings.of(Spellings.of(corpus.forms, VOCABULARY), cpu))
-    tables = network(forms, TensorBatch.of(corpus.batch(range(len(corpus.lengths))), cpu))
-    return {task: table.detach().numpy() for task, table in tables.items()}
+@torch.no_grad()
+def expected_output(network: Tagger, treebanks: list[int] | None = None) -> Output:
+    """By the network's own way, with padding, on the CPU."""
+    spellings, batch = batch_of(VOCABULARY, SENTENCES, treebanks)
+    return network(network.encoder.represent(spellings), batch)
 
 
 @every_device
 @every_switch
 def test_scores_are_those_of_the_network(switches: dict[str, object], device: str) -> None:
     corpus = Corpus.of(SENTENCES, np.array([0, 1, 0, 1]))
-    found, expected = scores_of(tagger_of(switches, device), corpus), expected_scores(switches, corpus)
-    assert set(found) == set(expected)
-    assert len(found) == len(expected)
+    found = scores_of(tagger_of(switches, device), corpus)
+    expected = expected_output(network_of(switches), [0, 1, 0, 1]).labels
+    assert found.offsets.tolist() == corpus.offsets.tolist()
+    assert list(found.labels) == list(expected) == list(TASKS)
+    assert len(found.labels) == len(expected)
     for task, table in expected.items():
-        assert task in found
-        assert found[task].dtype == np.float32
-        assert found[task].flags.c_contiguous
-        np.testing.assert_allclose(found[task], table, atol=1e-5)
-    assert "plane3" not in found
+        assert task in found.labels
+        assert found.labels[task].dtype == np.float32
+        assert found.labels[task].flags.c_contiguous
+        np.testing.assert_allclose(found.labels[task], table.numpy(), atol=1e-5)
+    assert "plane3" not in found.labels
 
 
 @every_device
@@ -96,54 +94,45 @@ def test_scores_are_those_of_the_network(switches: dict[str, object], device: st
 def test_half_precision_is_nearly_the_same(switches: dict[str, object], device: str) -> None:
     if device == "cpu" and "attention" in switches:
         pytest.skip("only CUDA chooses its precision step by step")
-    corpus = Corpus.of(SENTENCES)
-    found, expected = scores_of(tagger_of(switches, device, HALF), corpus), expected_scores(switches, corpus)
+    found = scores_of(tagger_of(switches, device, HALF), Corpus.of(SENTENCES))
     rounded = 0.0
-    for task, table in expected.items():
-        np.testing.assert_allclose(found[task], table, atol=0.05)
-        rounded += float(np.abs(found[task] - table).max())
+    for task, table in expected_output(network_of(switches)).labels.items():
+        np.testing.assert_allclose(found.labels[task], table.numpy(), atol=0.05)
+        rounded += float(np.abs(found.labels[task] - table.numpy()).max())
     assert rounded > 1e-5  # so it was half precision indeed
 
 
 @every_device
-def test_words_are_related_where_they_are(device: str) -> None:
-    corpus, governors = Corpus.of(SENTENCES), np.array([0, 3, 5, 5, 0, 8, 8, 5, 5, 5, 12, 0, 12, 15, 0, 15])
-    tagger = tagger_of(SWITCHES["relations"], device)
-    scores = scores_of(tagger, corpus)
-    found = scores.relate(governors)
+@relating
+def test_words_are_related_where_they_are(switches: dict[str, object], device: str) -> None:
+    scores, network = scores_of(tagger_of(switches, device), Corpus.of(SENTENCES)), network_of(switches)
+    assert scores.knows_heads
+    found, output = scores.relate(HEADS), expected_output(network)
     assert found.shape == (16, 4)
-    np.testing.assert_allclose(found, tagger.relate(scores[DEPENDENT], scores[GOVERNOR], governors), atol=1e-5)
-    expected = expected_scores(SWITCHES["relations"], corpus)
-    related = network_of(SWITCHES["relations"]).relations.relate(
-        *(torch.from_numpy(one) for one in (expected[DEPENDENT], expected[GOVERNOR], governors))
-    )
-    np.testing.assert_allclose(found, related.detach().numpy(), atol=1e-5)
+    assert found.dtype == np.float32
+    with torch.no_grad():
+        expected = network.relations.relate(output.dependents, output.heads, torch.from_numpy(GOVERNORS))
+    np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
+    np.testing.assert_allclose(scores.relate(np.zeros_like(HEADS)), scores.given_governors(0 * GOVERNORS), atol=1e-6)
 
 
-def test_a_network_without_relations_says_so() -> None:
-    tagger = tagger_of(SWITCHES["nothing"], "cpu")
-    table = np.zeros((1, 7), dtype=np.float32)
-    with pytest.raises(BiplanarError, match="no relations given the head"):
-        tagger.relate(table, table, np.zeros(1, dtype=np.int64))
+@every_device
+def test_without_relations_given_the_head_those_of_the_word_stand(device: str) -> None:
+    scores = scores_of(tagger_of(SWITCHES["nothing"], device), Corpus.of(SENTENCES))
+    assert not scores.knows_heads
+    assert scores.relate(HEADS) is scores.deprels
+    assert scores.deprels is scores.labels["deprel"]
 
 
-def test_a_packed_batch_goes_through_all_sentences_word_by_word() -> None:
-    corpus = Corpus.of([["a"], ["b", "c", "d"], ["e", "f"], ["g", "h"]], np.array([0, 1, 0, 1]))
-    packed = PackedBatch.of(corpus.batch(range(4)), torch.device("cpu"))
-    assert [corpus.forms[number] for number in packed.words] == list("begacfhd")
-    assert packed.sizes.tolist() == [4, 3, 1]
-    assert [corpus.forms[packed.words[place]] for place in packed.places] == list("abcdefgh")
-    assert packed.treebanks.tolist() == [1, 0, 1, 0, 1, 0, 1, 1]
-
-
-def test_no_words_have_no_scores() -> None:
-    tagger = tagger_of(SWITCHES["treebanks"], "cpu")
+@every_device
+@relating
+def test_no_words_have_no_scores(switches: dict[str, object], device: str) -> None:
+    tagger = tagger_of(switches, device)
     scores = tagger.score(tagger.represent(["Yes"]), Corpus.of([[]]).batch([0]))
-    assert {task: table.shape for task, table in scores.items()} == {
-        **{task: (0, len(names)) for task, names in TASKS.items()},
-        DEPENDENT: (0, 7),
-        GOVERNOR: (0, 7),
+    assert {task: table.shape for task, table in scores.labels.items()} == {
+        task: (0, len(names)) for task, names in TASKS.items()
     }
+    assert scores.relate(np.zeros(0, dtype=np.int32)).shape == (0, 4)
 
 
 @every_device
@@ -151,8 +140,8 @@ def test_no_words_have_no_scores() -> None:
 @pytest.mark.parametrize("threads", [1, 4])
 def test_trees_are_those_of_sentences_parsed_alone(switches: dict[str, object], device: str, threads: int) -> None:
     tagger = tagger_of(switches, device)
-    tagger.threads = threads
-    how = TreeDecoder(get_encoding("2p-full"), TASKS)
+    tagger.decoding_threads = threads
+    how = TreeDecoder(LabelInventory(get_encoding("2p-full"), TASKS))
     sentences = SENTENCES * 5
     found = parse_corpus(tagger, Corpus.of(sentences), how, 12)
     alone = [parse_corpus(tagger, Corpus.of([sentence]), how, 12) for sentence in sentences]
@@ -161,5 +150,5 @@ def test_trees_are_those_of_sentences_parsed_alone(switches: dict[str, object], 
 
 
 @every_device
-def test_only_other_devices_leave_the_processor_free(device: str) -> None:
-    assert tagger_of(SWITCHES["nothing"], device).threads == (1 if device == "cpu" else os.cpu_count())
+def test_only_other_devices_leave_the_cpu_free(device: str) -> None:
+    assert tagger_of(SWITCHES["nothing"], device).decoding_threads == (1 if device == "cpu" else os.cpu_count())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import nn
 
+from biplanar.decoding.scores import Scores
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.config import NetworkConfig
 from biplanar.tagger.device import TorchTagger
@@ -62,8 +63,6 @@ CONFIGS = {
 every_config = pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 both_kinds = pytest.mark.parametrize("int8", [False, True], ids=["float32", "int8"])
 
-ScoreTables = Mapping[str, NDArray[np.float32]]
-
 
 def random_network(config: NetworkConfig) -> Tagger:
     """A network whose scores differ clearly, as those of a trained one do."""
@@ -79,12 +78,12 @@ def random_network(config: NetworkConfig) -> Tagger:
     return network.eval()
 
 
-def scores_of(tagger: OnnxTagger | TorchTagger, sentences: list[list[str]]) -> ScoreTables:
+def scores_of(tagger: OnnxTagger | TorchTagger, sentences: list[list[str]]) -> Scores:
     corpus = Corpus.of(sentences)
     return tagger.score(tagger.represent(corpus.forms), corpus.batch(range(len(sentences))))
 
 
-def torch_scores(network: Tagger, sentences: list[list[str]]) -> ScoreTables:
+def torch_scores(network: Tagger, sentences: list[list[str]]) -> Scores:
     return scores_of(TorchTagger(network, VOCABULARY, torch.device("cpu")), sentences)
 
 
@@ -94,18 +93,25 @@ def exported(network: Tagger, folder: Path, *, int8: bool = False) -> OnnxTagger
     return OnnxTagger(folder, VOCABULARY)
 
 
-def assert_same(found: ScoreTables, expected: ScoreTables) -> None:
-    assert list(found) == list(expected)
-    for task, table in expected.items():
-        assert found[task].shape == table.shape
-        assert found[task].dtype == np.float32
-        np.testing.assert_allclose(found[task], table, atol=1e-4)
-        assert (found[task].argmax(axis=1) == table.argmax(axis=1)).all()
+def assert_same(found: Scores, expected: Scores) -> None:
+    """All tables, and the relations to heads that are drawn by lot."""
+    assert found.offsets.tolist() == expected.offsets.tolist()
+    assert list(found.labels) == list(expected.labels) == list(TASKS)
+    for task, table in expected.labels.items():
+        assert found.labels[task].shape == table.shape
+        assert found.labels[task].dtype == np.float32
+        np.testing.assert_allclose(found.labels[task], table, atol=1e-4)
+        assert (found.labels[task].argmax(axis=1) == table.argmax(axis=1)).all()
+    assert found.knows_heads == expected.knows_heads
+    governors = np.random.default_rng(3).integers(0, found.offsets[-1] + 1, found.offsets[-1])
+    if expected.given_governors is not None:
+        np.testing.assert_allclose(found.given_governors(governors), expected.given_governors(governors), atol=1e-4)
 
 
-def agreement(one: ScoreTables, other: ScoreTables) -> float:
+def agreement(one: Scores, other: Scores) -> float:
     """The share of labels that are the same."""
-    return float(np.mean(np.concatenate([one[task].argmax(axis=1) == other[task].argmax(axis=1) for task in TASKS])))
+    tables = [(one.labels[task], other.labels[task]) for task in TASKS]
+    return float(np.mean(np.concatenate([found.argmax(axis=1) == wanted.argmax(axis=1) for found, wanted in tables])))
 
 
 @every_config
@@ -144,8 +150,8 @@ def test_batches_of_one_word(length: int, int8: bool, tmp_path: Path) -> None:
     network = random_network(CONFIGS["one layer"])
     batch = [["a" * length]]
     found, expected = scores_of(exported(network, tmp_path, int8=int8), batch), torch_scores(network, batch)
-    for task, table in expected.items():
-        np.testing.assert_allclose(found[task], table, atol=0.1 if int8 else 1e-4)
+    for task, table in expected.labels.items():
+        np.testing.assert_allclose(found.labels[task], table, atol=0.1 if int8 else 1e-4)
 
 
 @pytest.mark.parametrize("name", ["two layers", "attention", "all there is", "small forms"])
@@ -153,7 +159,12 @@ def test_batching_changes_nothing(name: str, tmp_path: Path) -> None:
     tagger = exported(random_network(CONFIGS[name]), tmp_path)
     together = scores_of(tagger, SENTENCES)
     alone = [scores_of(tagger, [sentence]) for sentence in SENTENCES]
-    assert_same(together, {task: np.concatenate([scores[task] for scores in alone]) for task in together})
+    labels = {task: np.concatenate([scores.labels[task] for scores in alone]) for task in together.labels}
+    assert together.knows_heads
+    heads = [np.arange(len(sentence), dtype=np.int32) for sentence in SENTENCES]  # each word's is the one before
+    related = np.concatenate([scores.relate(own) for scores, own in zip(alone, heads, strict=True)])
+    np.testing.assert_allclose(together.relate(np.concatenate(heads)), related, atol=1e-4)
+    assert_same(replace(together, given_governors=None), Scores(together.offsets, labels))
 
 
 @pytest.mark.parametrize("name", ["two layers", "treebanks", "small forms"])
@@ -163,8 +174,12 @@ def test_batching_changes_nothing_in_bytes(name: str, neighbours: list[list[str]
     """Every vector is framed by 1 and -1, so that bytes mean the same in every batch."""
     tagger = framed(name)
     found = scores_of(tagger, [SENTENCES[0], *neighbours])
-    for task, table in scores_of(tagger, [SENTENCES[0]]).items():
-        np.testing.assert_allclose(found[task][: len(SENTENCES[0])], table, atol=1e-5)
+    alone = scores_of(tagger, [SENTENCES[0]])
+    for task, table in alone.labels.items():
+        np.testing.assert_allclose(found.labels[task][: len(SENTENCES[0])], table, atol=1e-5)
+    heads = np.zeros(found.offsets[-1], dtype=np.int32)
+    related = alone.relate(heads[: len(SENTENCES[0])])
+    np.testing.assert_allclose(found.relate(heads)[: len(SENTENCES[0])], related, atol=1e-5)
 
 
 @cache
@@ -178,17 +193,19 @@ def test_int8_is_close(config: NetworkConfig, tmp_path: Path) -> None:
     network = random_network(config)
     batch = SENTENCES
     found, expected = scores_of(exported(network, tmp_path, int8=True), batch), torch_scores(network, batch)
-    for task, table in expected.items():
-        assert np.abs(found[task] - table).mean() < 0.05 * table.std()
+    for task, table in expected.labels.items():
+        assert np.abs(found.labels[task] - table).mean() < 0.05 * table.std()
+    heads = np.zeros(found.offsets[-1], dtype=np.int32)
+    assert np.abs(found.relate(heads) - expected.relate(heads)).mean() < 0.05 * expected.relate(heads).std()
     assert agreement(found, expected) > 0.95
 
 
 def test_bytes_without_a_frame_would_depend_on_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the frame is for: with one of zeros, the range is that of the batch."""
-    monkeypatch.setattr("biplanar.tagger.export.FRAME", np.zeros(2, dtype=np.float32))
+    monkeypatch.setattr("biplanar.tagger.export_bilstm.FRAME", np.zeros(2, dtype=np.float32))
     tagger = exported(random_network(CONFIGS["two layers"]), tmp_path, int8=True)
-    alone = scores_of(tagger, [SENTENCES[1]])["plane1"]
-    assert np.abs(scores_of(tagger, [SENTENCES[1], SENTENCES[7]])["plane1"][:1] - alone).max() > 1e-3
+    alone = scores_of(tagger, [SENTENCES[1]]).labels["plane1"]
+    assert np.abs(scores_of(tagger, [SENTENCES[1], SENTENCES[7]]).labels["plane1"][:1] - alone).max() > 1e-3
 
 
 class TestRelations:
@@ -203,26 +220,29 @@ class TestRelations:
         dependents, heads = rng.normal(size=(2, words, 11)).astype(np.float32)
         return dependents, heads, rng.integers(0, words + 1, words)
 
+    @torch.no_grad()
+    def expected(self, network: Tagger, words: int) -> NDArray[np.float32]:
+        assert network.relations is not None
+        return network.relations.relate(*map(torch.from_numpy, self.tables(words))).numpy()
+
     @pytest.mark.parametrize("words", [0, 1, 2, 100])
     def test_scores_are_those_of_pytorch(self, network: Tagger, words: int, tmp_path: Path) -> None:
-        found = exported(network, tmp_path).relate(*self.tables(words))
-        expected = TorchTagger(network, VOCABULARY, torch.device("cpu")).relate(*self.tables(words))
+        found, expected = exported(network, tmp_path)._relate(*self.tables(words)), self.expected(network, words)
         assert found.shape == expected.shape == (words, len(TASKS["deprel"]))
         assert found.dtype == expected.dtype == np.float32
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
     def test_half_precision_is_close(self, network: Tagger, tmp_path: Path) -> None:
-        found = exported(network, tmp_path, int8=True).relate(*self.tables(100))
-        expected = TorchTagger(network, VOCABULARY, torch.device("cpu")).relate(*self.tables(100))
-        assert 0 < np.abs(found - expected).max() < 0.01
+        found = exported(network, tmp_path, int8=True)._relate(*self.tables(100))
+        assert 0 < np.abs(found - self.expected(network, 100)).max() < 0.01
 
     def test_the_root_is_governor_0(self, network: Tagger, tmp_path: Path) -> None:
         assert network.relations is not None
         dependents, heads, _ = self.tables(2)
         root = network.relations.root.detach().numpy()[None]
         tagger = exported(network, tmp_path)
-        by_number = tagger.relate(dependents, heads, np.array([0, 1]))
-        by_hand = tagger.relate(dependents, np.concatenate([root, heads[:1]]), np.array([1, 2]))
+        by_number = tagger._relate(dependents, heads, np.array([0, 1]))
+        by_hand = tagger._relate(dependents, np.concatenate([root, heads[:1]]), np.array([1, 2]))
         np.testing.assert_allclose(by_number, by_hand, atol=1e-6)
 
     def test_a_network_without(self, tmp_path: Path) -> None:
@@ -230,9 +250,10 @@ class TestRelations:
         tagger = exported(network, tmp_path)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["forms.onnx", "words.onnx"]
         for scorer in (tagger, TorchTagger(network, VOCABULARY, torch.device("cpu"))):
-            assert not [name for name in scores_of(scorer, SENTENCES) if name.startswith("relation")]
-            with pytest.raises(BiplanarError, match="no relations given the head"):
-                scorer.relate(*self.tables(1))
+            scores = scores_of(scorer, SENTENCES)
+            assert not scores.knows_heads
+            assert list(scores.labels) == list(TASKS)
+            assert scores.relate(np.zeros(scores.offsets[-1], dtype=np.int32)) is scores.deprels
 
     def test_a_missing_file(self, network: Tagger, tmp_path: Path) -> None:
         exported(network, tmp_path)
@@ -273,8 +294,8 @@ def test_no_form_leaves_its_frame(tmp_path: Path) -> None:
     """ONNX Runtime makes the hyperbolic tangent of some sums between 8 and 9 a hair larger than 1."""
     network, sums = random_network(CONFIGS["small forms"]), torch.linspace(8.2, 8.9, 14)
     with torch.no_grad():
-        network.form.weight.mul_(1e-6)
-        network.form.bias.copy_(sums)
+        network.encoder.form.weight.mul_(1e-6)
+        network.encoder.form.bias.copy_(sums)
     forms = [form for sentence in SENTENCES for form in sentence]
     vectors = exported(network, tmp_path, int8=True).represent(forms)
     assert (vectors.min(), vectors.max()) == (-1, 1)
@@ -332,7 +353,8 @@ def test_weights_of_nothing_but_zeros(tmp_path: Path) -> None:
         for parameter in network.parameters():
             parameter.zero_()
     scores = scores_of(exported(network, tmp_path, int8=True), SENTENCES)
-    assert all((table == 0).all() for table in scores.values())
+    assert all((table == 0).all() for table in scores.labels.values())
+    assert (scores.relate(np.zeros(scores.offsets[-1], dtype=np.int32)) == 0).all()
 
 
 def test_an_unknown_layer_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
@@ -410,14 +432,14 @@ def test_words_of_another_vocabulary(tmp_path: Path, capfd: pytest.CaptureFixtur
 def test_no_words_have_no_scores(int8: bool, tmp_path: Path) -> None:
     tagger = exported(random_network(CONFIGS["one layer"]), tmp_path, int8=int8)
     empty = Batch(np.zeros((0, 0), dtype=np.int64), np.zeros(0, dtype=np.int64))
-    assert {task: table.shape for task, table in tagger.score(tagger.represent([]), empty).items()} == {
+    scores = tagger.score(tagger.represent([]), empty)
+    assert {task: table.shape for task, table in scores.labels.items()} == {
         "plane1": (0, 11),
         "plane2": (0, 3),
         "deprel": (0, 8),
         "depth.plane1.left": (0, 5),
-        "relation.dependent": (0, 200),
-        "relation.head": (0, 200),
     }
+    assert scores.relate(np.zeros(0, dtype=np.int32)).shape == (0, 8)
 
 
 def test_threads_do_not_change_scores(tmp_path: Path) -> None:

@@ -8,20 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from biplanar.tagger.config import AuxiliaryConfig, NetworkConfig
+from biplanar.tagger.config import AuxiliaryConfig
 from biplanar.tagger.device import TorchTagger
-from biplanar.tagger.features import Corpus, Spellings, Vocabulary
-from biplanar.tagger.network import (
-    ATTENTION,
-    CONTEXT,
-    Attention,
-    AuxiliaryHeads,
-    BiaffineArcs,
-    Relations,
-    Tagger,
-    TensorBatch,
-    TensorSpellings,
-)
+from biplanar.tagger.features import Corpus, Vocabulary
+from biplanar.tagger.network import ATTENTION, CONTEXT, Attention, AuxiliaryHeads, Output, Relations, Tagger
+from biplanar.tagger.tensors import TensorBatch
+from tests.tagger.networks import CPU, batch_of, small_network
 
 SENTENCES = [
     ["A", "hearing", "is", "scheduled", "on", "the", "issue", "today", "."],
@@ -32,9 +24,6 @@ LABELS = {"plane1": 6, "plane2": 3, "deprel": 5, "depth.plane1.left": 13}
 VOCABULARY = Vocabulary.of(
     SENTENCES, {task: tuple(map(str, range(n))) for task, n in LABELS.items()}, min_form_count=1, min_char_count=1
 )
-CPU = torch.device("cpu")
-
-SMALL = {"word_dim": 8, "char_dim": 4, "char_hidden": 4, "hidden": 12, "layers": 1, "output_hidden": 10}
 SWITCHES = {
     "nothing": {"relation_hidden": 0},
     "relations": {"relation_hidden": 7},
@@ -47,46 +36,42 @@ every_switch = pytest.mark.parametrize("switches", SWITCHES.values(), ids=SWITCH
 
 
 def network_of(switches: dict[str, object]) -> Tagger:
-    torch.manual_seed(5)
-    config = NetworkConfig(**SMALL, **switches)
-    network = Tagger(config, len(VOCABULARY.forms), len(VOCABULARY.chars), LABELS, arc_dim=9, treebanks=2)
-    with torch.no_grad():
-        for parameter in network.parameters():
-            if not parameter.any():
-                parameter.normal_()
-    return network.eval()
+    return small_network(VOCABULARY, {"layers": 1, **switches})
 
 
-def batch_of(sentences: list[list[str]], treebanks: list[int] | None = None) -> tuple[TensorSpellings, TensorBatch]:
-    corpus = Corpus.of(sentences, None if treebanks is None else np.array(treebanks))
-    batch = TensorBatch.of(corpus.batch(range(len(sentences))), CPU)
-    return TensorSpellings.of(Spellings.of(corpus.forms, VOCABULARY), CPU), batch
-
-
-def scores_of(network: Tagger, *what: list[Any]) -> dict[str, torch.Tensor]:
-    spellings, batch = batch_of(*what)
-    return network(network.represent(spellings), batch)
+def output_of(network: Tagger, *what: list[Any]) -> Output:
+    spellings, batch = batch_of(VOCABULARY, *what)
+    return network(network.encoder.represent(spellings), batch)
 
 
 def encoded(network: Tagger, sentences: list[list[str]]) -> tuple[torch.Tensor, TensorBatch]:
-    spellings, batch = batch_of(sentences)
-    return network.encode(network.represent(spellings), batch), batch
+    spellings, batch = batch_of(VOCABULARY, sentences)
+    return network.encoder(network.encoder.represent(spellings), batch), batch
+
+
+def tables_of(output: Output) -> dict[str, torch.Tensor]:
+    """All that the network says."""
+    if output.dependents is None:
+        return output.labels
+    return output.labels | {"as dependents": output.dependents, "as heads": output.heads}
 
 
 class TestTagger:
     @every_switch
     def test_shapes(self, switches):
-        scores = scores_of(network_of(switches), SENTENCES)
+        output = output_of(network_of(switches), SENTENCES)
         wanted = {task: (13, size) for task, size in LABELS.items()}
+        assert {task: tuple(table.shape) for task, table in output.labels.items()} == wanted
         if switches["relation_hidden"]:
-            wanted |= {"relation.dependent": (13, 7), "relation.head": (13, 7)}
-        assert {task: tuple(table.shape) for task, table in scores.items()} == wanted
+            assert output.dependents.shape == output.heads.shape == (13, 7)
+        else:
+            assert output.dependents is output.heads is None
 
     @every_switch
     def test_neighbours_and_padding_change_nothing(self, switches):
         network = network_of(switches)
-        together = scores_of(network, SENTENCES)
-        alone = [scores_of(network, [sentence]) for sentence in SENTENCES]
+        together = tables_of(output_of(network, SENTENCES))
+        alone = [tables_of(output_of(network, [sentence])) for sentence in SENTENCES]
         for task, table in together.items():
             torch.testing.assert_close(table, torch.cat([one[task] for one in alone]))
 
@@ -99,11 +84,11 @@ class TestTagger:
 
     def test_only_the_second_treebank_changes_with_its_vector(self):
         network = network_of(SWITCHES["treebanks"])
-        before = scores_of(network, SENTENCES, [0, 1, 0])
-        plain = scores_of(network, SENTENCES)
+        before = output_of(network, SENTENCES, [0, 1, 0]).labels
+        plain = output_of(network, SENTENCES).labels
         with torch.no_grad():
-            network.treebank_embedding.weight[1] += 1
-        after = scores_of(network, SENTENCES, [0, 1, 0])
+            network.encoder.treebank_embedding.weight[1] += 1
+        after = output_of(network, SENTENCES, [0, 1, 0]).labels
         for task in LABELS:
             same = (before[task] == after[task]).all(dim=1).tolist()
             assert same == [True] * 9 + [False] + [True] * 3
@@ -113,37 +98,36 @@ class TestTagger:
         network = network_of(SWITCHES["treebanks"])
         tagger, corpus = TorchTagger(network, VOCABULARY, CPU), Corpus.of(SENTENCES)
         found = tagger.score(tagger.represent(corpus.forms), corpus.batch([0, 1, 2]))
-        expected = scores_of(network, SENTENCES, [0, 0, 0])
+        expected = output_of(network, SENTENCES, [0, 0, 0]).labels
         for task in LABELS:
-            np.testing.assert_allclose(found[task], expected[task].detach().numpy(), atol=1e-5)
+            np.testing.assert_allclose(found.labels[task], expected[task].detach().numpy(), atol=1e-5)
 
 
 class TestAttention:
-    def parts(self) -> tuple[BiaffineArcs, Attention]:
+    def attention(self) -> Attention:
         torch.manual_seed(2)
-        return BiaffineArcs(6, 4, 0.5), Attention(6, 0.5)
+        return Attention(6, 0.5).eval()
 
     def test_the_tagger_does_not_teach_the_arcs(self):
         network = network_of(SWITCHES["attention"]).train()
-        scores = scores_of(network, SENTENCES)
+        scores = output_of(network, SENTENCES).labels
         sum(table.square().sum() for table in scores.values()).backward()
         assert [name for name, parameter in network.named_parameters() if parameter.grad is None] == [
             f"arcs.{name}" for name, _ in network.arcs.named_parameters()
         ]
         assert network.attention.value.weight.grad.any()
         assert network.attention.root_value.grad.any()
-        assert network.layers[0].weight_ih_l0.grad.any()
+        assert network.encoder.layers[0].weight_ih_l0.grad.any()
 
     def test_the_arc_loss_does(self):
         network = network_of(SWITCHES["attention"]).train()
-        hidden, batch = encoded(network, SENTENCES)
-        network.arcs(hidden, batch.mask)[batch.mask].square().sum().backward()
+        words, batch = encoded(network, SENTENCES)
+        network.arcs(batch.padded(words), batch.mask)[batch.mask].square().sum().backward()
         assert all(parameter.grad.any() for parameter in network.arcs.parameters())
 
     def test_by_hand(self):
         """Two words and padding: the first has the second as its head, the second has the root."""
-        _, attention = self.parts()
-        attention.eval()
+        attention = self.attention()
         with torch.no_grad():
             attention.root_value.copy_(torch.arange(CONTEXT))
         sure = 100.0
@@ -160,21 +144,14 @@ class TestAttention:
         torch.testing.assert_close(found[1, 2 * CONTEXT :], torch.tensor([0, 0, 1, 1, 0, 0, 1, 0, 0, 0.0]))
 
     def test_right_dependents(self):
-        _, attention = self.parts()
+        attention = self.attention()
         sure = 100.0
         arcs = torch.tensor(
             [[[sure, 0, 0, 0], [0, sure, 0, 0], [0, sure, 0, 0]]]
         )  # the second and third have the first
-        counts = attention.eval()(torch.randn(1, 3, 6), torch.ones(1, 3, dtype=torch.bool), arcs)[0, :, 2 * CONTEXT :]
+        counts = attention(torch.randn(1, 3, 6), torch.ones(1, 3, dtype=torch.bool), arcs)[0, :, 2 * CONTEXT :]
         torch.testing.assert_close(counts[0, :5], torch.tensor([0, 0, 1, 0, 2.0]))
         torch.testing.assert_close(counts[1:, :5], torch.tensor([1, 0, 0, 0, 0.0]).expand(2, -1))
-
-    def test_padding_is_no_head(self):
-        arcs, _ = self.parts()
-        mask = torch.tensor([[True, True, False], [True, True, True]])
-        scores = arcs(torch.randn(2, 3, 6), mask)
-        assert scores.shape == (2, 3, 4)
-        assert (scores == -1e4).tolist() == [[[False, False, False, True]] * 3, [[False] * 4] * 3]
 
     def test_the_auxiliary_heads_have_arcs_only_if_the_tagger_has_none(self):
         sizes = {"deprel": 5}
@@ -197,12 +174,12 @@ class TestRelations:
             joined = torch.nn.functional.leaky_relu(relations.dependent(words[word]) + head, 0.1)
             torch.testing.assert_close(found[word], relations.output(joined))
 
-    def test_the_tables_are_enough(self):
+    def test_heads_that_are_known_later_are_enough(self):
         network = network_of(SWITCHES["all"])
         tagger, corpus = TorchTagger(network, VOCABULARY, CPU), Corpus.of(SENTENCES)
         scores = tagger.score(tagger.represent(corpus.forms), corpus.batch([0, 1, 2]))
-        governors = np.array([2, 4, 4, 0, 7, 7, 4, 4, 4, 0, 12, 0, 12])
-        found = tagger.relate(scores["relation.dependent"], scores["relation.head"], governors)
-        hidden, batch = encoded(network, SENTENCES)
-        expected = network.relations(batch.only_words(hidden), torch.from_numpy(governors))
-        np.testing.assert_allclose(found, expected.detach().numpy(), atol=1e-5)
+        heads = np.array([2, 4, 4, 0, 7, 7, 4, 4, 4, 0, 2, 0, 2], dtype=np.int32)
+        governors = torch.tensor([2, 4, 4, 0, 7, 7, 4, 4, 4, 0, 12, 0, 12])
+        words, _ = encoded(network, SENTENCES)
+        expected = network.relations(words, governors)
+        np.testing.assert_allclose(scores.relate(heads), expected.detach().numpy(), atol=1e-5)

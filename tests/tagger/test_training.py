@@ -7,14 +7,20 @@ import pytest
 import torch
 
 from biplanar.data.conllu import Sentence, read_conllu
+from biplanar.decoding import get_decoder
+from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.tree_decoder import TreeDecoder
+from biplanar.encodings import ENCODINGS
 from biplanar.errors import BiplanarError
 from biplanar.tagger.config import CONFIGS, Config, ConfigError
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.ensemble import Member
 from biplanar.tagger.features import Vocabulary
-from biplanar.tagger.network import BiaffineArcs
-from biplanar.tagger.training import Trainer, enough_epochs, good_learning_rate
+from biplanar.tagger.layers import BiaffineArcs
+from biplanar.tagger.predict import parse_corpus
+from biplanar.tagger.training import Record, Trainer, enough_epochs, good_learning_rate
 from tests.conftest import ROOT
+from tests.encodings.wrapped import Wrapped
 
 SMALL = {
     "network": {"word_dim": 8, "char_dim": 4, "char_hidden": 8, "hidden": 16, "layers": 1, "output_hidden": 12},
@@ -88,7 +94,7 @@ class TestStep:
     def test_treebanks_have_their_say(self, sentences):
         trainer = trainer_of(sentences, {"treebank_dim": 3})
         first, second = np.arange(0, len(sentences), 2), np.arange(1, len(sentences), 2)
-        table = trainer.network.treebank_embedding.weight
+        table = trainer.network.encoder.treebank_embedding.weight
         for chosen, (changed, kept) in ((first, (0, 1)), (second, (1, 0))):
             trainer.optimizer.state.clear()
             before = table.detach().clone()
@@ -131,6 +137,18 @@ class TestTasks:
     def test_other_encodings_have_no_depths(self, sentences):
         trainer = trainer_of(sentences, {"depths": True}, encoding="rel-pos")
         assert not [task for task in trainer.vocabulary.tasks if task.startswith("depth")]
+
+    def test_nor_has_one_that_does_not_declare_its_kind(self, sentences, monkeypatch):
+        """And as no search knows its labels, it is judged by the trees of greedy decoding."""
+        monkeypatch.setitem(ENCODINGS, "wrapped", Wrapped())
+        trainer = trainer_of(sentences, {"depths": True}, encoding="wrapped")
+        assert list(trainer.vocabulary.tasks) == ["plane1", "deprel"]
+        records = [told for told in trainer.run() if isinstance(told, Record)]
+        assert [record.epoch for record in records] == [1, 2]
+        decoder = TreeDecoder(LabelInventory(trainer.encoding, trainer.vocabulary.tasks), get_decoder("greedy"))
+        scorer = TorchTagger(trainer.network, trainer.vocabulary, trainer.device)
+        found = parse_corpus(scorer, trainer.dev_corpus, decoder, 100)
+        assert records[-1].uas == pytest.approx(100 * (found.heads == trainer.dev.heads).mean())
 
     def test_the_networks_of_the_named_configurations(self):
         paper = CONFIGS["paper"].network

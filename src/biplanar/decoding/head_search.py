@@ -26,6 +26,9 @@ class HeadSearch:
     inventory: LabelInventory
     config: SearchConfig = field(default_factory=SearchConfig)
 
+    def __post_init__(self) -> None:
+        self.inventory.check_tasks(1, "one task whose labels name heads")
+
     def trees(self, scores: Scores, upos: Column | None = None) -> HeadTrees:
         """The trees of some sentences."""
         return HeadTrees(self.inventory, scores, upos)

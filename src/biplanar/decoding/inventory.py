@@ -13,6 +13,7 @@ from biplanar.data.forest import Column
 from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import Encoding
 from biplanar.encodings.columns import COLUMNS
+from biplanar.errors import LabelError
 
 ROOT = "root"
 
@@ -42,6 +43,12 @@ class LabelInventory:
     def columns(self, labels: Sequence[Int32s]) -> list[Column]:
         """Labels of the encoding's tasks with their names."""
         return [Column(ids, self.names[task]) for ids, task in zip(labels, self.encoding.tasks, strict=True)]
+
+    def check_tasks(self, most: int, wanted: str) -> None:
+        """Refuse an encoding that has no task, or more than are looked at."""
+        tasks = self.encoding.tasks
+        if not 1 <= len(tasks) <= most:
+            raise LabelError(f"{self.encoding.name}: expected {wanted}, found {len(tasks)}: {', '.join(tasks)}")
 
 
 def is_root_like(deprel: str) -> bool:

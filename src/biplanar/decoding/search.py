@@ -48,11 +48,16 @@ SEVERAL_TREES = {STACKS}
 def make_search(inventory: LabelInventory, config: SearchConfig) -> TreeSearch:
     """The search over the labels of a model; labels of a kind that no search knows are refused."""
     kind = kind_of(inventory.encoding)
-    if kind is None or kind not in SEARCHES:
+    if kind is None or not is_searchable(inventory.encoding):
         known = " or ".join(SEARCHES)
         message = f"{inventory.encoding.name}: expected labels of the kind {known} to search, found {kind}"
         raise LabelError(f"{message}; a decoder that takes labels alone needs no kind")
     return SEARCHES[kind](inventory, config)
+
+
+def is_searchable(encoding: Encoding) -> bool:
+    """Whether there is a search for the kind of labels."""
+    return kind_of(encoding) in SEARCHES
 
 
 def finds_several_trees(encoding: Encoding) -> bool:

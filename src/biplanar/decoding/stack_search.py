@@ -41,6 +41,9 @@ class StackSearch:
     config: SearchConfig = field(default_factory=SearchConfig)
     mass: float = MASS
 
+    def __post_init__(self) -> None:
+        self.inventory.check_tasks(2, "one or two tasks whose labels move stacks")
+
     @cached_property
     def labels(self) -> LabelEffects:
         """What the labels do."""

@@ -130,7 +130,7 @@ class Attention(nn.Module):
         contexts = torch.cat([heads @ values + root * self.root_value, dependents @ values], dim=-1)
         counts = torch.cat([*_both_sides(heads), root, *_both_sides(dependents)], dim=-1)
         # The brackets on a word speak of the right head and the right dependents of the word before.
-        before = nn.functional.pad(counts, (0, 0, 1, -1))
+        before = nn.functional.pad(counts, (0, 0, 1, 0))[:, :-1]
         return torch.cat([self.dropout(contexts), counts, before], dim=-1)
 
 

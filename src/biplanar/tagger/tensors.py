@@ -72,8 +72,9 @@ class TensorBatch:
     def padded(self, words: Tensor) -> Tensor:
         """From (all words, features) to (sentences, words, features), zero in padding."""
         sentences, longest = self.batch.words.shape
-        table = words.new_zeros(sentences * longest, words.shape[1]).index_copy(0, self.places, words)
-        return table.view(sentences, longest, -1)
+        width = words.shape[1]
+        table = words.new_zeros(sentences * longest, width).index_copy(0, self.places, words)
+        return table.view(sentences, longest, width)
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,13 @@ from biplanar.data.arrays import Int64s
 from biplanar.data.conllu import FEATS, Sentence
 from biplanar.data.forest import Column, Forest, offsets_of
 from biplanar.decoding.beam import Beam, SearchConfig
+from biplanar.decoding.decoders import DEFAULT_DECODER, DEFAULT_LABEL_DECODER, get_decoder
 from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.search import is_searchable
 from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import Encoding, get_encoding
 from biplanar.encodings.columns import get_columns
-from biplanar.encodings.encoding import STACKS
+from biplanar.encodings.encoding import STACKS, kind_of
 from biplanar.encodings.stacks import DEPTH_TASK, as_stack_encoding, depth_columns
 from biplanar.errors import BiplanarError
 from biplanar.tagger.config import Config, ConfigError
@@ -95,7 +97,7 @@ class Examples:
         forest, forms = Forest.from_sentences(sentences), [sentence.forms for sentence in sentences]
         columns = encoding.encode(forest)
         targets = dict(zip(encoding.tasks, columns, strict=True)) | {"deprel": forest.deprels}
-        if config.network.depths and encoding.kind == STACKS:
+        if config.network.depths and kind_of(encoding) == STACKS:
             targets |= depth_columns(as_stack_encoding(encoding), columns, forest.offsets)
         targets |= {column.name: column.encode(sentences) for column in get_columns(config.network.columns)}
         vocabulary = Vocabulary.of(
@@ -294,9 +296,10 @@ class Trainer:
         return Gold(all_heads, all_governors, targets, soft)
 
     def evaluate(self) -> tuple[float, float]:
-        """UAS and exact LAS on the dev file, with gold words, in percent."""
+        """UAS and exact LAS on the dev file, with gold words, in percent; by a search if one knows the labels."""
         inventory = LabelInventory(self.encoding, self.vocabulary.tasks)
-        decoder, names = TreeDecoder(inventory, config=SearchConfig(QUICK)), np.array(inventory.deprels)
+        chosen = get_decoder(DEFAULT_DECODER if is_searchable(self.encoding) else DEFAULT_LABEL_DECODER)
+        decoder, names = TreeDecoder(inventory, chosen, SearchConfig(QUICK)), np.array(inventory.deprels)
         scorer = TorchTagger(self.network, self.vocabulary, self.device)
         system = parse_corpus(scorer, self.dev_corpus, decoder, DEV_BATCH_WORDS, self.dev.upos)
         heads = system.heads == self.dev.heads

@@ -51,6 +51,8 @@ class BiLstm(Encoder):
 
     def forward(self, forms: Tensor, batch: TensorBatch) -> Tensor:
         """On a device and without training, words are packed from the first layer to the last."""
+        if not len(batch.places):  # PyTorch's LSTMs take no sequences without steps
+            return forms.new_zeros(0, self.width)
         if self.training or batch.device.type == "cpu":
             return batch.only_words(self._through_padded(forms, batch))
         return self._through_packed(forms, batch)
@@ -69,8 +71,6 @@ class BiLstm(Encoder):
     def _through_packed(self, forms: Tensor, batch: TensorBatch) -> Tensor:
         """(all words, width)."""
         packed = batch.packed
-        if not len(packed.words):
-            return forms.new_zeros(0, self.width)
         hidden = forms.index_select(0, packed.words)  # (all words, features of a form)
         if self.treebank_embedding is not None:
             hidden = torch.cat([hidden, self.treebank_embedding(packed.treebanks)], dim=-1)

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from biplanar.tagger.lstm import GROUPS, run, run_to_the_ends
+from biplanar.tagger.encoders.lstm import GROUPS, run, run_to_the_ends
 
 LENGTHS = [[1], [3, 3], [2, 5, 1, 4], [30, 1, 12], [*range(1, 25)], [*GROUPS, *(limit + 1 for limit in GROUPS)]]
 

@@ -1,0 +1,151 @@
+"""From scores to trees: every decoder and every encoding, with scores made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from biplanar.data.tree import Tree
+from biplanar.decoding import DECODERS, get_decoder
+from biplanar.decoding.beam import Outcome, SearchConfig
+from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
+from biplanar.encodings import ENCODINGS, get_encoding
+from biplanar.encodings.encoding import STACKS
+from biplanar.errors import LabelError
+from tests.decoding.enumeration import LABEL_SETS, inventory_of, prepared
+from tests.decoding.made_scores import HEADS, TREES, UPOS, MadeScores, noise_like
+
+every_decoder = pytest.mark.parametrize("decoder", DECODERS)
+every_encoding = pytest.mark.parametrize("encoding", ENCODINGS)
+STACK_ENCODINGS = [name for name, encoding in ENCODINGS.items() if encoding.kind == STACKS]
+
+
+def decoded(made: MadeScores, decoder: str, *, probabilities: bool = False) -> Parsed:
+    return TreeDecoder(made.inventory, get_decoder(decoder), probabilities=probabilities).decode(made.scores(), UPOS)
+
+
+@every_decoder
+@every_encoding
+def test_sure_scores_give_their_trees(encoding: str, decoder: str) -> None:
+    made = MadeScores(get_encoding(encoding))
+    found = decoded(made, decoder)
+    heads = found.heads.tolist()
+    if encoding != "1p-brackets":  # which cannot express the second tree
+        assert heads == HEADS
+    assert heads[:4] == list(TREES[0].heads)
+    assert made.names_of(found.relations)[:4] == list(TREES[0].deprels)
+    assert found.probabilities is None
+
+
+@every_decoder
+@every_encoding
+def test_any_scores_give_trees(encoding: str, decoder: str) -> None:
+    made = MadeScores(get_encoding(encoding))
+    for seed in range(5):
+        made.tables = noise_like(made.tables, seed)
+        found = decoded(made, decoder, probabilities=True)
+        relations = made.names_of(found.relations)
+        for start, end in ((0, 4), (4, 9)):
+            Tree(tuple(found.heads[start:end].tolist()), tuple(relations[start:end]))
+        assert ((found.probabilities >= 0) & (found.probabilities <= 1)).all()
+
+
+@pytest.mark.parametrize("encoding", STACK_ENCODINGS)
+def test_a_search_says_how_it_ended(encoding: str) -> None:
+    made = MadeScores(get_encoding(encoding))
+    assert decoded(made, "search").outcome.sentences == decoded(made, "minimum-risk").outcome.sentences == 2
+    assert decoded(made, "greedy").outcome == decoded(made, "paper").outcome == Outcome()
+
+
+def test_probabilities_tell_doubt_from_certainty() -> None:
+    sure, unsure = (
+        decoded(MadeScores(get_encoding("2p-full"), sure=sure), "search", probabilities=True).probabilities
+        for sure in (8.0, 1.0)
+    )
+    assert unsure.mean() < 0.9 < sure.mean()
+
+
+def test_votes_find_the_tree_with_the_most_arcs_to_be_expected() -> None:
+    config, words = SearchConfig(temperature=1.0, depth_weight=1.0, draws=5000), np.arange(5)
+    gained = 0.0
+    for seed in range(12):
+        everything, scores, _ = prepared("one plane", 5, False, seed, spread=0.5)
+        weights = np.exp([one.score - everything[0].score for one in everything])
+        probabilities = np.zeros((5, 6))
+        for one, weight in zip(everything, weights / weights.sum(), strict=True):
+            probabilities[words, one.heads] += weight
+        expected = {one.heads: probabilities[words, one.heads].sum() for one in everything}
+        decoder = TreeDecoder(inventory_of(LABEL_SETS["one plane"]), get_decoder("minimum-risk"), config)
+        voted = decoder.decode(scores).heads
+        gained += probabilities[words, voted].sum() - expected[everything[0].heads]
+        assert probabilities[words, voted].sum() > max(expected.values()) - 0.1  # what so many draws can tell
+    assert gained > 0
+
+
+class TestSeveral:
+    @pytest.mark.parametrize("encoding", STACK_ENCODINGS)
+    def test_the_best_comes_first(self, encoding: str) -> None:
+        made = MadeScores(get_encoding(encoding), sure=3.0)
+        trees = TreeDecoder(made.inventory, probabilities=True).several(made.first(), 4)
+        assert trees[0][0].heads.tolist() == list(TREES[0].heads)
+        assert [score for _, score in trees] == sorted((score for _, score in trees), reverse=True)
+        assert len({tuple(parsed.heads.tolist()) for parsed, _ in trees}) == len(trees) == 4
+        assert all(parsed.probabilities.shape == (4,) for parsed, _ in trees)
+        assert [parsed.outcome for parsed, _ in trees] == [Outcome(best=1)] * 4
+
+    def test_labels_that_name_heads_have_only_one(self) -> None:
+        made = MadeScores(get_encoding("relative"))
+        with pytest.raises(LabelError, match="expected a bracket encoding to find several trees, found relative"):
+            TreeDecoder(made.inventory).several(made.first(), 2)
+
+    def test_none_are_refused(self) -> None:
+        made = MadeScores(get_encoding("2p-full"))
+        with pytest.raises(LabelError, match="expected to want at least one tree, found 0"):
+            TreeDecoder(made.inventory).several(made.first(), 0)
+
+
+class TestLost:
+    """A label set in which no sequence is a tree: all words open, none closes."""
+
+    @pytest.fixture
+    def made(self) -> MadeScores:
+        made = MadeScores(get_encoding("1p-brackets"))
+        names = dict(made.inventory.names) | {"plane1": ("/", "<")}
+        made.inventory = LabelInventory(made.inventory.encoding, names)
+        made.tables["plane1"] = np.zeros((9, 2), dtype=np.float32)
+        return made
+
+    def test_greedy_decoding_takes_over(self, made: MadeScores) -> None:
+        found = decoded(made, "search", probabilities=True)
+        assert found.outcome == Outcome(lost=2, widened=2)
+        heads = found.heads.tolist()
+        assert heads == decoded(made, "greedy").heads.tolist()
+        assert [name == "root" for name in made.names_of(found.relations)] == [head == 0 for head in heads]
+        assert np.isnan(found.probabilities).all()
+
+    def test_the_one_tree_that_is_found_has_no_score(self, made: MadeScores) -> None:
+        ((found, score),) = TreeDecoder(made.inventory).several(made.first(), 3)
+        assert score == -np.inf
+        assert found.outcome == Outcome(lost=1)
+        assert found.heads.tolist() == decoded(made, "greedy").heads[:4].tolist()
+
+
+def test_output_columns_get_their_best_labels() -> None:
+    made = MadeScores(get_encoding("2p-full"))
+    made.inventory = LabelInventory(made.inventory.encoding, dict(made.inventory.names) | {"upos": UPOS.names})
+    made.tables["upos"] = np.eye(len(UPOS.names), dtype=np.float32)[UPOS.ids]
+    found = decoded(made, "search")
+    assert {name: ids.tolist() for name, ids in found.columns.items()} == {"upos": UPOS.ids.tolist()}
+
+
+def test_parts_are_joined_in_another_order() -> None:
+    one = Parsed(np.array([0]), np.array([5]), np.array([0.5]), Outcome(best=1), {"upos": np.array([8])})
+    two = Parsed(
+        np.array([2, 0]), np.array([6, 7]), np.array([0.25, 1.0]), Outcome(argmax=1), {"upos": np.array([9, 10])}
+    )
+    joined = Parsed.joined([one, two], np.array([1, 2, 0]))
+    assert (joined.heads.tolist(), joined.relations.tolist()) == ([2, 0, 0], [6, 7, 5])
+    assert joined.probabilities.tolist() == [0.25, 1.0, 0.5]
+    assert joined.outcome == Outcome(argmax=1, best=1)
+    assert joined.columns["upos"].tolist() == [9, 10, 8]
