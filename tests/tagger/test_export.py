@@ -81,7 +81,7 @@ def random_network(config: NetworkConfig) -> Tagger:
 
 def scores_of(tagger: OnnxTagger | TorchTagger, sentences: list[list[str]]) -> ScoreTables:
     corpus = Corpus.of(sentences)
-    return tagger.score(tagger.represent(corpus.forms), corpus.batch(range(len(sentences))))
+    return tagger.score(tagger.represent(corpus.forms), corpus.batch(range(len(sentences)))).labels
 
 
 def torch_scores(network: Tagger, sentences: list[list[str]]) -> ScoreTables:
@@ -159,8 +159,8 @@ def test_batching_changes_nothing(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["two layers", "treebanks", "small forms"])
 @given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6))
 @settings(max_examples=20, deadline=None)
-def test_batching_changes_nothing_in_bytes(name: str, neighbours: list[list[str]]) -> None:
-    """Every vector is framed by 1 and -1, so that bytes mean the same in every batch."""
+def test_batching_changes_nothing_in_int8(name: str, neighbours: list[list[str]]) -> None:
+    """Every vector is framed by 1 and -1, so that int8 has the same scale in every batch."""
     tagger = framed(name)
     found = scores_of(tagger, [SENTENCES[0], *neighbours])
     for task, table in scores_of(tagger, [SENTENCES[0]]).items():
@@ -183,9 +183,9 @@ def test_int8_is_close(config: NetworkConfig, tmp_path: Path) -> None:
     assert agreement(found, expected) > 0.95
 
 
-def test_bytes_without_a_frame_would_depend_on_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_int8_without_a_frame_would_depend_on_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the frame is for: with one of zeros, the range is that of the batch."""
-    monkeypatch.setattr("biplanar.tagger.export.FRAME", np.zeros(2, dtype=np.float32))
+    monkeypatch.setattr("biplanar.tagger.export_bilstm.FRAME", np.zeros(2, dtype=np.float32))
     tagger = exported(random_network(CONFIGS["two layers"]), tmp_path, int8=True)
     alone = scores_of(tagger, [SENTENCES[1]])["plane1"]
     assert np.abs(scores_of(tagger, [SENTENCES[1], SENTENCES[7]])["plane1"][:1] - alone).max() > 1e-3
@@ -198,6 +198,12 @@ class TestRelations:
     def network(self) -> Tagger:
         return random_network(CONFIGS["all there is"])
 
+    @staticmethod
+    def in_torch(network: Tagger, *tables: NDArray[np.float32] | NDArray[np.int64]) -> NDArray[np.float32]:
+        assert network.relations is not None
+        with torch.no_grad():
+            return network.relations.relate(*map(torch.from_numpy, tables)).numpy()
+
     def tables(self, words: int) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
         rng = np.random.default_rng(3)
         dependents, heads = rng.normal(size=(2, words, 11)).astype(np.float32)
@@ -205,15 +211,15 @@ class TestRelations:
 
     @pytest.mark.parametrize("words", [0, 1, 2, 100])
     def test_scores_are_those_of_pytorch(self, network: Tagger, words: int, tmp_path: Path) -> None:
-        found = exported(network, tmp_path).relate(*self.tables(words))
-        expected = TorchTagger(network, VOCABULARY, torch.device("cpu")).relate(*self.tables(words))
+        found = exported(network, tmp_path)._relate(*self.tables(words))
+        expected = self.in_torch(network, *self.tables(words))
         assert found.shape == expected.shape == (words, len(TASKS["deprel"]))
         assert found.dtype == expected.dtype == np.float32
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
     def test_half_precision_is_close(self, network: Tagger, tmp_path: Path) -> None:
-        found = exported(network, tmp_path, int8=True).relate(*self.tables(100))
-        expected = TorchTagger(network, VOCABULARY, torch.device("cpu")).relate(*self.tables(100))
+        found = exported(network, tmp_path, int8=True)._relate(*self.tables(100))
+        expected = self.in_torch(network, *self.tables(100))
         assert 0 < np.abs(found - expected).max() < 0.01
 
     def test_the_root_is_governor_0(self, network: Tagger, tmp_path: Path) -> None:
@@ -221,18 +227,30 @@ class TestRelations:
         dependents, heads, _ = self.tables(2)
         root = network.relations.root.detach().numpy()[None]
         tagger = exported(network, tmp_path)
-        by_number = tagger.relate(dependents, heads, np.array([0, 1]))
-        by_hand = tagger.relate(dependents, np.concatenate([root, heads[:1]]), np.array([1, 2]))
+        by_number = tagger._relate(dependents, heads, np.array([0, 1]))
+        by_hand = tagger._relate(dependents, np.concatenate([root, heads[:1]]), np.array([1, 2]))
         np.testing.assert_allclose(by_number, by_hand, atol=1e-6)
+
+    def test_they_depend_on_the_heads_as_in_pytorch(self, network: Tagger, tmp_path: Path) -> None:
+        corpus = Corpus.of(SENTENCES[:1])
+        heads = np.array([[0, 1, 1, 2, 2, 5, 1, 7, 7], [2, 0, 2, 3, 2, 2, 9, 7, 2]], dtype=np.int32)
+        related = []
+        for tagger in (exported(network, tmp_path), TorchTagger(network, VOCABULARY, torch.device("cpu"))):
+            scores = tagger.score(tagger.represent(corpus.forms), corpus.batch([0]))
+            related.append([scores.relate(some) for some in heads])
+        np.testing.assert_allclose(related[0], related[1], atol=1e-4)
+        assert np.abs(related[0][0] - related[0][1]).max() > 0.01
 
     def test_a_network_without(self, tmp_path: Path) -> None:
         network = random_network(CONFIGS["three layers"])
         tagger = exported(network, tmp_path)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["forms.onnx", "words.onnx"]
         for scorer in (tagger, TorchTagger(network, VOCABULARY, torch.device("cpu"))):
-            assert not [name for name in scores_of(scorer, SENTENCES) if name.startswith("relation")]
-            with pytest.raises(BiplanarError, match="no relations given the head"):
-                scorer.relate(*self.tables(1))
+            corpus = Corpus.of(SENTENCES[:1])
+            scores = scorer.score(scorer.represent(corpus.forms), corpus.batch([0]))
+            assert not scores.knows_heads
+            assert not [name for name in scores.labels if name.startswith("relation")]
+            assert scores.relate(np.zeros(len(SENTENCES[0]), dtype=np.int32)) is scores.deprels
 
     def test_a_missing_file(self, network: Tagger, tmp_path: Path) -> None:
         exported(network, tmp_path)
@@ -258,7 +276,7 @@ class TestRelations:
             OnnxTagger(tmp_path, VOCABULARY)
 
 
-def test_known_forms_are_kept_as_bytes(tmp_path: Path) -> None:
+def test_known_forms_are_kept_in_int8(tmp_path: Path) -> None:
     tagger = exported(random_network(CONFIGS["small forms"]), tmp_path, int8=True)
     tagger.write_known(VOCABULARY)
     again = OnnxTagger(tmp_path, VOCABULARY)
@@ -273,8 +291,8 @@ def test_no_form_leaves_its_frame(tmp_path: Path) -> None:
     """ONNX Runtime makes the hyperbolic tangent of some sums between 8 and 9 a hair larger than 1."""
     network, sums = random_network(CONFIGS["small forms"]), torch.linspace(8.2, 8.9, 14)
     with torch.no_grad():
-        network.form.weight.mul_(1e-6)
-        network.form.bias.copy_(sums)
+        network.encoder.form.weight.mul_(1e-6)
+        network.encoder.form.bias.copy_(sums)
     forms = [form for sentence in SENTENCES for form in sentence]
     vectors = exported(network, tmp_path, int8=True).represent(forms)
     assert (vectors.min(), vectors.max()) == (-1, 1)
@@ -410,14 +428,14 @@ def test_words_of_another_vocabulary(tmp_path: Path, capfd: pytest.CaptureFixtur
 def test_no_words_have_no_scores(int8: bool, tmp_path: Path) -> None:
     tagger = exported(random_network(CONFIGS["one layer"]), tmp_path, int8=int8)
     empty = Batch(np.zeros((0, 0), dtype=np.int64), np.zeros(0, dtype=np.int64))
-    assert {task: table.shape for task, table in tagger.score(tagger.represent([]), empty).items()} == {
+    scores = tagger.score(tagger.represent([]), empty)
+    assert {task: table.shape for task, table in scores.labels.items()} == {
         "plane1": (0, 11),
         "plane2": (0, 3),
         "deprel": (0, 8),
         "depth.plane1.left": (0, 5),
-        "relation.dependent": (0, 200),
-        "relation.head": (0, 200),
     }
+    assert scores.relate(np.zeros(0, dtype=np.int32)).shape == (0, 8)
 
 
 def test_threads_do_not_change_scores(tmp_path: Path) -> None:
