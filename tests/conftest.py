@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import logging
 import os
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,14 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         return Result(left.value.code or 0, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Programs that are started heed SIGINT, even where a shell runs the tests in the background and so ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

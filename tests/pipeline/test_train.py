@@ -106,7 +106,7 @@ class TestWholeTraining:
         in_onnx, in_torch = (biplanar.load(folder.path, runtime=runtime)(words) for runtime in ("onnx", "torch"))
         assert in_onnx.to_conllu() == in_torch.to_conllu()
 
-    def test_bytes_know_the_treebank_by_heart_too(self, folder):
+    def test_int8_knows_the_treebank_by_heart_too(self, folder):
         gold = list(biplanar.read_conllu(TINY_TREEBANK))
         parsed = list(biplanar.load(folder.path, runtime="int8").pipe(gold))
         assert [sentence.raw for sentence in parsed] == [sentence.raw for sentence in gold]
@@ -664,7 +664,7 @@ class TestOtherWays:
         list(train_model(DATA, Config.from_dict(settings, small(epochs=1)), folder, device="cpu"))
         config, vocabulary = folder.read_settings()
         assert config.network.word_dim == 2
-        unseen = weights(folder)["word_embedding.weight"][vocabulary.form_ids["unicorn"]]
+        unseen = weights(folder)["encoder.word_embedding.weight"][vocabulary.form_ids["unicorn"]]
         assert unseen.tolist() == [3, 4]  # no sentence of the treebank has it, so no update has touched it
         assert len(biplanar.load(folder.path)([["A", "unicorn"]])[0]) == 2
 
@@ -678,7 +678,7 @@ class TestOtherWays:
         folder = ModelFolder(tmp_path)
         config = Config.from_dict({"network": {"treebank_dim": 4}}, small(epochs=2))
         list(train_model(Data([TINY_TREEBANK] * 3, TINY_TREEBANK), config, folder, device="cpu"))
-        assert weights(folder)["treebank_embedding.weight"].shape == (3, 4)
+        assert weights(folder)["encoder.treebank_embedding.weight"].shape == (3, 4)
         assert folder.read_settings()[1].treebanks == 3
         words = [["The", "cat", "sleeps", "."]]
         in_onnx, in_torch = (biplanar.load(folder.path, runtime=runtime)(words) for runtime in ("onnx", "torch"))

@@ -44,6 +44,7 @@ class TestTraining:
         assert orders[0] == orders[1] != orders[2]
         assert sorted(orders[0]) == sorted(orders[2])
 
+    @pytest.mark.usefixtures("interruptible")
     def test_it_can_be_interrupted(self, tmp_path):
         program = (
             "import sys\n"
