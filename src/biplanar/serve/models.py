@@ -55,7 +55,8 @@ class Model:
         # Its words get labels that contradict each other, for which there are searches of their own.
         odd_sentence = Sentence.from_words(["so"] * 60, upos=["ADV"] * 60)
         for decoder in DECODERS:
-            for parsed in self.parser.pipe([sentence, odd_sentence], decoder=decoder, probabilities=True):
+            list(self.parser.pipe([odd_sentence], decoder=decoder, probabilities=True))
+            for parsed in self.parser.pipe([sentence], decoder=decoder, probabilities=True):
                 is_projective(parsed.tree)
                 for encoding in ENCODINGS:
                     draw_sentence(parsed, encoding=encoding)
