@@ -274,7 +274,7 @@ class TestOthersDoNotWait:
         "request_",
         [
             {"words": [["so" * 200] * 1000], "best": 20, "svg": True},
-            {"words": [["so"] * 1000] * 20, "decoder": "minimum-risk", "probabilities": True},
+            {"words": [["so"] * 1000], "decoder": "minimum-risk", "probabilities": True},
             {"text": "abcdefghij" * 100_000},
             {"text": "abcdefghij " * 100_000},
         ],

@@ -156,7 +156,7 @@ class TestTogether:
         async def test(batcher):
             first = await held_up(batcher, parser)
             tasks = [first]
-            for seconds, name, size in ((0, "larger", 4000), (1, "smaller", 100), (2, "late", 100)):
+            for seconds, name, size in ((0, "larger", 16_000), (1, "smaller", 100), (2, "late", 100)):
                 now[0] += seconds
                 tasks.append(asyncio.create_task(submit(batcher, request(parser, name), size)))
                 await asyncio.sleep(0.05)

@@ -186,7 +186,7 @@ def tagging(models, tmp_path_factory) -> Iterator[Served]:
     """A server whose model has a tagger too, if one that has seen little."""
     folder = tmp_path_factory.mktemp("tagging")
     for path in models.default.parser.folder.path.iterdir():
-        if path.name not in ("tokenizer.udpipe", "SHA256SUMS"):
+        if path.name not in ("tokenizer.udpipe", "SHA256SUMS"):  # the tokenizer will be another one
             (folder / path.name).symlink_to(path)
     with mock.patch.dict(TOKENIZER, {"dimension": 16, "segment_size": 50}):
         sentences = list(read_conllu(ROOT / "examples" / "tiny.conllu"))

@@ -1,4 +1,4 @@
-"""The routes: what a path leads to, and how requests are read, refused and answered."""
+"""The routes, and how requests are read and answered."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ class Service:
                 task.cancel()
             getattr(request.state, BODY).close()  # it is not needed while the answer is sent
 
-    # Routes of our own
+    # Routes of the JSON interface
 
     async def list_models(self, _: Request) -> Response:
-        """What there is to choose from."""
+        """The models, decoders, encodings and limits."""
         models = [
             {
                 "name": model.name,
@@ -166,7 +166,7 @@ class Service:
         answer = await self.answer(request, prepare, len(query) + len(body))
         return Response(answer, media_type=JSON, headers=CROSS_ORIGIN_HEADERS)
 
-    # Routes for those who run it
+    # Routes for operators
 
     async def health(self, _: Request) -> Response:
         """Whether requests can be answered."""
@@ -204,13 +204,13 @@ async def _left(request: Request) -> None:
 
 @dataclass(frozen=True)
 class Static:
-    """The files of the page, read once: what a request names is looked up among these and nowhere else."""
+    """The files of the page, read once: requests lead to these and to no other files."""
 
     contents: dict[str, bytes]
 
     @classmethod
     def load(cls) -> Static:
-        """From within the package."""
+        """Read them from the package."""
         folder = files("biplanar.serve") / "static"
         found = folder.iterdir() if folder.is_dir() else ()
         return cls({file.name: file.read_bytes() for file in found if file.name.rpartition(".")[2] in TYPES})
@@ -220,7 +220,7 @@ class Static:
         return self._serve("index.html", request)
 
     async def file(self, request: Request) -> Response:
-        """What the page needs."""
+        """A file that the page needs."""
         return self._serve(request.path_params["name"], request)
 
     def _serve(self, name: str, request: Request) -> Response:
@@ -238,7 +238,7 @@ class Static:
 
 
 def create_app(models: Models, config: ServerConfig | None = None) -> ASGIApp:
-    """The server's application, for uvicorn or any other server that speaks ASGI."""
+    """The server's application, for uvicorn or another ASGI server."""
     service, static = Service(models, config or ServerConfig()), Static.load()
     description = JSONResponse(describe(service.config))
 

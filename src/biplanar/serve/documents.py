@@ -29,7 +29,7 @@ from biplanar.serve.models import Model, Models
 from biplanar.serve.refusals import decoded, refusal
 
 SOURCES: dict[str, type] = {"text": str, "words": list, "conllu": str}
-SETTINGS: dict[str, Any] = {  # with what they are if they are not given
+SETTINGS: dict[str, Any] = {  # with their defaults
     "model": "",
     "decoder": DEFAULT_DECODER,
     "labels": "",
@@ -52,19 +52,19 @@ SEVERAL_TREES, SHOWN_TREE, DRAWN_TREE = 3.0, 0.1, 0.25
 
 
 def read_object(body: bytes, fields: Mapping[str, type]) -> dict[str, Any]:
-    """The fields of a JSON object, of which all are known and of their types."""
+    """The fields of a JSON object; an unknown field, or a value of another type, is refused."""
     try:
         values = json.loads(decoded("body", body))
     except ValueError as error:
         raise refusal(f"body: expected JSON, found none ({error})") from error
     except RecursionError:
-        raise refusal("body: expected JSON, found too many brackets within brackets") from None
+        raise refusal("body: expected JSON, found too deeply nested arrays or objects") from None
     if not isinstance(values, dict):
         raise refusal("body: expected a JSON object, found another value")
     for name, value in values.items():
         if name not in fields:
             raise UnknownNameError("field", name, fields)
-        if type(value) is not fields[name]:  # where a number is wanted, `isinstance` would let truth values pass
+        if type(value) is not fields[name]:  # `isinstance` would take true for a whole number
             raise refusal(f"{name}: expected {NAMES[fields[name]]}, found another kind of value")
         if isinstance(value, str) and not _is_unicode(value):
             raise refusal(f"{name}: expected Unicode text, found a lone surrogate")
@@ -107,7 +107,7 @@ def _sentence(number: int, words: Any) -> Sentence:
 
 @dataclass(frozen=True)
 class ParseRequest:
-    """What was asked of `/api/parse`."""
+    """A request for `/api/parse`."""
 
     model: Model
     source: str
@@ -137,12 +137,14 @@ class ParseRequest:
         if not 1 <= self.best <= config.best:
             raise refusal(f"best: expected a number from 1 to {config.best}, found {self.best}")
         if self.best > 1 and not finds_several_trees(self.model.parser.encoding):
-            raise refusal(f"best: expected 1, as the model {self.model.name} is none of brackets, found {self.best}")
+            raise refusal(
+                f"best: expected 1, as the model {self.model.name} has no bracket encoding, found {self.best}"
+            )
         if not self.parse and (self.source != "conllu" or self.best > 1):
-            raise refusal("parse: expected true but for conllu with its trees in it, and best 1; found false")
+            raise refusal("parse: false needs conllu with trees, and best 1")
 
     def plan(self, config: ServerConfig) -> RequestPlan:
-        """What there is to do."""
+        """What there is to do for it."""
         sentences, originals = tee(self.model.parsable(self.sentences) if self.parse else self.sentences)
         options = ParseOptions(self.decoder, probabilities=self.probabilities)
         return RequestPlan(
@@ -168,7 +170,7 @@ class ParseRequest:
         return render
 
     def _shown(self, sentence: Sentence) -> dict[str, Any]:
-        """What is said of a sentence but for its trees."""
+        """The JSON of a sentence without its trees."""
         return {
             "text": Entry(1, sentence).text,
             "forms": sentence.forms,

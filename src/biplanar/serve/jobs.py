@@ -17,7 +17,7 @@ from biplanar.serve.config import ServerConfig
 from biplanar.serve.refusals import refusal
 
 # Requests of lower cost go first, but not forever: each waits as if it had come so much later.
-DELAY = 1 / 2000  # seconds for each byte, times what a word of it costs
+DELAY = 1 / 10_000  # seconds for each byte, times what a word of it costs
 
 # Characters that cost as much as a word does. Drawing looks at each of them.
 COSTLY_CHARACTERS = 100

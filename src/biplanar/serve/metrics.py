@@ -1,4 +1,4 @@
-"""What a server counts, in the text form that Prometheus reads."""
+"""The metrics of a server, in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Metrics:
             return sum(self._counts[name].values())
 
     def text(self, gauges: Mapping[str, float]) -> str:
-        """Everything there is to tell, with the values that are not counted here."""
+        """All metrics, with the values of those that are not counted here."""
         known = {**gauges, **_of_process()}
         with self._lock:
             return "\n".join(line for name in COUNTED for line in self._lines(name, known)) + "\n"
@@ -78,7 +78,7 @@ class Metrics:
 
 
 def _histogram(name: str, labels: Labels, buckets: list[int], total: float) -> Iterator[str]:
-    """Buckets count everything below their bound."""
+    """The lines of a histogram, whose buckets count all values below their bounds."""
     for bound, below in zip([*map(str, BUCKETS), "+Inf"], accumulate(buckets), strict=True):
         yield f"{name}_bucket{_braced((*labels, ('le', bound)))} {below}"
     yield f"{name}_sum{_braced(labels)} {total:.10g}"

@@ -1,4 +1,4 @@
-"""The models that a server has, and the names that requests may call them by."""
+"""The models of a server, and the names that requests may use for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from biplanar.planes.crossings import is_projective
 from biplanar.serve.refusals import refusal
 from biplanar.serve.tokenizing import TokenizerProcess
 
-# What else the model inside may be called by those who know it from UDPipe.
+# Other names of the embedded model, as clients of UDPipe know it.
 MORE_NAMES = {EMBEDDED: "english-ewt"}
 
 # Characters of raw text; more are tokenized in another process.
@@ -50,12 +50,13 @@ class Model:
         return model
 
     def warm_up(self) -> None:
-        """Have all loaded and compiled that requests may need."""
+        """Load and compile all that requests may need."""
         sentence = Sentence.from_words(["Ready", "."], upos=["ADJ", "PUNCT"])
         # Its words get labels that contradict each other, for which there are searches of their own.
         odd_sentence = Sentence.from_words(["so"] * 60, upos=["ADV"] * 60)
         for decoder in DECODERS:
-            for parsed in self.parser.pipe([sentence, odd_sentence], decoder=decoder, probabilities=True):
+            list(self.parser.pipe([odd_sentence], decoder=decoder, probabilities=True))
+            for parsed in self.parser.pipe([sentence], decoder=decoder, probabilities=True):
                 is_projective(parsed.tree)
                 for encoding in ENCODINGS:
                     draw_sentence(parsed, encoding=encoding)
@@ -94,7 +95,7 @@ class Model:
         self._tokenizer_process.close()
 
     def parsable(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
-        """The sentences, of which one is refused if it lacks the part-of-speech tags that the model needs."""
+        """The same sentences; one without the part-of-speech tags that the model needs is refused."""
         needs_tags = self.parser.encoding.needs_upos and not self.has_tagger
         for sentence in sentences:
             if needs_tags and "_" in sentence.upos:
@@ -110,22 +111,22 @@ class Model:
 
     @property
     def description(self) -> str:
-        """What it was made of, and under which licence it is."""
+        """The treebank it was trained on, and its licence."""
         return f"trained on {self.card.get('trained on', 'an unknown treebank')}; licence: {self.licence}"
 
 
 @dataclass(frozen=True)
 class Models:
-    """All models of a server; the first one is meant where none is named."""
+    """All models of a server; the first one is the default."""
 
     all: tuple[Model, ...]
 
     @classmethod
     def load(cls, chosen: Sequence[str], *, device: str = "cpu", threads: int = 1) -> Models:
-        """The models of some folders, called as the folder is, or as it says where it is given as `NAME=FOLDER`."""
+        """The models of some folders, named after the folder, or by `NAME=FOLDER`."""
         folders = dict(map(_named, chosen))
         if len(folders) < len(chosen):
-            raise BiplanarError("expected models of different names: call one of them otherwise by NAME=FOLDER")
+            raise BiplanarError("expected models of different names: rename one of them with NAME=FOLDER")
         wanted: dict[str, Path | None] = {**folders} or {EMBEDDED: None}
         return cls(tuple(Model.load(name, folder, device=device, threads=threads) for name, folder in wanted.items()))
 
@@ -144,7 +145,7 @@ class Models:
         return found
 
     def find(self, name: str) -> Model:
-        """The model of that name, or the first whose name goes on behind it with a hyphen."""
+        """The model of that name, or the first whose name begins with it and a hyphen."""
         if name not in self._by_alias:
             raise UnknownNameError("model", name, [model.name for model in self.all])
         return self._by_alias[name]

@@ -1,4 +1,4 @@
-"""The description of all routes in the form of OpenAPI, with the limits of the server that gives it."""
+"""The OpenAPI description of all routes, with the limits of this server."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _questions(config: ServerConfig) -> Schema:
             "minimum": 1,
             "maximum": config.best,
             "default": 1,
-            "description": "How many trees of each sentence; more than one only with models of brackets.",
+            "description": "How many trees of each sentence; more than one needs a bracket encoding.",
         },
         "svg": {**FLAG, "default": False, "description": "Draw the trees."},
         "parse": {**FLAG, "default": True, "description": "False: show the trees that the CoNLL-U has."},

@@ -20,7 +20,7 @@ GRACE = 5  # seconds beyond the time limit of requests, when the server is asked
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at an address, where clients wait until they are served; port 0 is any that is free."""
+    """A socket that listens at an address; port 0 is any that is free."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=BACKLOG)
@@ -29,7 +29,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address_of(sock: socket.socket) -> str:
-    """Where a browser finds it."""
+    """The address of a socket, for a browser."""
     host, port = sock.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 

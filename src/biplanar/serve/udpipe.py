@@ -1,4 +1,4 @@
-"""The interface of UDPipe's own server, so that what was written for that works here as it is."""
+"""The REST interface of UDPipe's server, so that its clients work here unchanged."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from biplanar.serve.refusals import refusal
 from biplanar.tokenizer.words import numbered, split_horizontal, split_vertical
 
 TOKENIZERS = ("tokenizer", "generic_tokenizer")
-OFF = "none"  # says of a stage that it is not wanted, as its absence does
+OFF = "none"  # switches a stage off, as leaving it out does
 NO_BREAK_SPACE = "\u00a0"  # stands for a space within a word where spaces stand between words
 
 
 def models_answer(models: Models) -> bytes:
-    """What models there are, and what each can do."""
+    """The answer of `/models`: which models there are, and which stages each has."""
     listed = {model.name: _abilities(model) for model in models.all}
     return _json({"models": listed, "default_model": models.default.name})
 
@@ -68,7 +68,7 @@ def _wanted(fields: Fields, stage: str) -> bool:
 
 
 def _format(kind: str, name: str, known: Iterable[str]) -> str:
-    """The name of a format; options behind it, as in `conllu=v2`, are for formats that have several forms."""
+    """The name of a format, without options such as the `v2` of `conllu=v2`."""
     name = name.partition("=")[0]
     if name not in known:
         raise UnknownNameError(f"{kind} format", name, known)
@@ -84,7 +84,7 @@ def _read(fields: Fields, text: str, model: Model) -> Iterator[Sentence]:
 
 
 def _tokenized(text: str, options: list[str], model: Model) -> Iterator[Sentence]:
-    """Raw text; of the options `normalized_spaces` is what happens anyway, and those unknown here change nothing."""
+    """The sentences of raw text. Spaces are always normalized; unknown options are ignored."""
     if not model.takes_raw_text:
         raise refusal(f"the model {model.name} has no tokenizer: send words, horizontal, vertical or as CoNLL-U")
     sentences = model.segmented(text, presegmented="presegmented" in options)
