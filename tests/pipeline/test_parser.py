@@ -10,8 +10,8 @@ import pytest
 
 import biplanar
 from biplanar.data.conllu import DEPREL, HEAD, parse_conllu
+from biplanar.data.raw_text import raw_text
 from biplanar.errors import FileError, UnknownNameError
-from biplanar.pipeline.parser import raw_text
 
 TEXT = "A hearing is scheduled on the issue today. Nobody came."
 
