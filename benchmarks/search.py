@@ -79,7 +79,7 @@ def in_order(parts: list[Parsed], batches: list[Recorded], gold: Forest) -> Pars
 
 
 def measure_beams(parser: biplanar.Parser, path: Path, rounds: int, batch_words: int) -> Numbers:
-    """Each decoder and beam: words a second, UAS, LAS, and how the search fared."""
+    """Each decoder and beam: words a second, UAS, LAS, and how searches ended."""
     sentences = list(biplanar.read_conllu(path))
     gold, batches = Forest.from_sentences(sentences), recorded_batches(parser, sentences, batch_words)
     inventory = parser.inventory

@@ -217,6 +217,6 @@ class TestColumn:
 
 class TestEngine:
     def test_parse(self, capsys, monkeypatch):
-        monkeypatch.setattr("biplanar.data.files.CHUNK", 500)  # or so short a file would be read at once
+        monkeypatch.setattr("biplanar.data.files.BUFFER", 500)  # or so short a file would be read at once
         wanted = run(capsys, monkeypatch, "parse", TINY)
         assert run(capsys, monkeypatch, "parse", TINY, "--engine", "backwards") == wanted

@@ -15,7 +15,7 @@ def parser() -> biplanar.Parser:
 @pytest.fixture
 def small_chunks(monkeypatch) -> None:
     """Files are read in many chunks, wherever they are read."""
-    monkeypatch.setattr("biplanar.data.files.CHUNK", 500)
+    monkeypatch.setattr("biplanar.data.files.BUFFER", 500)
     for name in ("biplanar.pipeline.parser", "biplanar.bulk.engines"):
         monkeypatch.setattr(f"{name}.CHUNK_WORDS", 40)
         monkeypatch.setattr(f"{name}.CHUNK_BATCHES", 0)

@@ -23,7 +23,7 @@ class TestChunks:
         assert len(chunks) > 5
         text, number = "", 0
         for chunk in chunks:
-            found = "".join(block.data.decode() for block in chunk.blocks(parser))
+            found = "".join(block.data.decode() for block in chunk.conllu(parser))
             text += shift_numbers(found, number) if chunk.gets_numbers else found
             number += found.count("# sent_id")
         assert [sentence.raw for sentence in parse_conllu(text)] == [
@@ -39,7 +39,7 @@ class TestChunks:
         (tmp_path / "x").write_text(CONTENT[kind])
         (chunk,) = Source(kind=kind, text=CONTENT[kind]).chunks(lambda _: 10_000)
         assert str(chunk.place).startswith("<text>:1-")
-        text = "".join(block.data.decode() for block in chunk.blocks(parser))
+        text = "".join(block.data.decode() for block in chunk.conllu(parser))
         assert text == "".join(sentence.raw for sentence in sentences_of(parser, tmp_path / "x", kind))
 
     def test_several_files_come_one_after_the_other(self, tmp_path):

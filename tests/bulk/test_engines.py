@@ -77,7 +77,7 @@ class TestProcesses:
 
     def test_chunks_grow_with_the_file(self, tmp_path, monkeypatch):
         """Small at first, so that all workers have some; then larger, up to so many batches."""
-        monkeypatch.setattr("biplanar.data.files.CHUNK", 100)
+        monkeypatch.setattr("biplanar.data.files.BUFFER", 100)
         sizes = []
 
         def no_work(_: Task, chunks: Iterator[WordsChunk], *__: object, **___: object) -> Iterator[Result]:

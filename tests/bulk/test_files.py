@@ -16,7 +16,7 @@ import pytest
 
 import biplanar
 from biplanar.bulk import Source, Task, ThisProcess, parse_files
-from biplanar.data.conllu import Block, parse_conllu, read_conllu
+from biplanar.data.conllu import RawConllu, parse_conllu, read_conllu
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.encodings import get_encoding
 from biplanar.errors import BiplanarError, FormatError
@@ -60,7 +60,7 @@ class TestConllu:
         def window(text: str, encoding: str = "2p-full", *, probabilities: bool = False) -> object:
             inventory = LabelInventory(get_encoding(encoding), parser.inventory.names)
             one = biplanar.Parser(parser.scorer, inventory, parser.folder, batch_words=500)
-            return one.read([Block(text.encode())], ParseOptions("greedy", probabilities=probabilities)).table
+            return one.read([RawConllu(text.encode())], ParseOptions("greedy", probabilities=probabilities)).table
 
         tagged = "1\tyes\t_\tINTJ\t_\t_\t_\t_\t_\t_\n\n"
         assert window(RICH) is not None
@@ -165,7 +165,7 @@ def slowly(source, enough):
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells take from what runs in the background
 all_chunks, chunks.Source.chunks = chunks.Source.chunks, slowly
-engines.LEAST_WORDS, engines.LARGEST_SHARE, files.CHUNK = 50, 10**9, 1000
+engines.LEAST_WORDS, engines.LARGEST_SHARE, files.BUFFER = 50, 10**9, 1000
 main()
 """
 

@@ -203,7 +203,7 @@ class TestRoundTrip:
         path = tmp_path / "words.conllu"
         path.write_bytes(text.encode())
         whole = list(read_conllu(path))
-        monkeypatch.setattr("biplanar.data.files.CHUNK", chunk)
+        monkeypatch.setattr("biplanar.data.files.BUFFER", chunk)
         assert everything(read_conllu(path)) == everything(whole)
         assert written(whole) == text
 
@@ -668,7 +668,7 @@ class TestBadInput:
 
     @pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
     def test_broken_utf8(self, tmp_path, monkeypatch, chunk):
-        monkeypatch.setattr("biplanar.data.files.CHUNK", chunk)
+        monkeypatch.setattr("biplanar.data.files.BUFFER", chunk)
         path = tmp_path / "bad.conllu"
         path.write_bytes((GOOD * 2).encode() + row(1, "é", 0).encode("latin-1") + b"\n\n" + GOOD.encode())
         with pytest.raises(FileError) as caught:
@@ -692,7 +692,7 @@ class TestBadInput:
         assert str(caught.value) == f"{path}: No such file or directory"
 
     def test_good_sentences_come_before_the_bad_one(self, tmp_path, monkeypatch):
-        monkeypatch.setattr("biplanar.data.files.CHUNK", 1)
+        monkeypatch.setattr("biplanar.data.files.BUFFER", 1)
         path = Path(tmp_path / "bad.conllu")
         path.write_text(GOOD + GOOD + "x\n\n")
         sentences = read_conllu(path)

@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from biplanar.data import conllu_bytes as chunks
-from biplanar.data.conllu import parse_conllu, read_blocks, read_conllu
-from biplanar.data.conllu_bytes import Chunk
+from biplanar.data.conllu import parse_conllu, read_conllu, read_raw_conllu
+from biplanar.data.conllu_bytes import ConlluTable
 from biplanar.data.forest import Column, offsets_of
 from biplanar.data.tree import Tree
 from biplanar.errors import BiplanarError, LabelError, TreeError
@@ -76,18 +76,18 @@ def columns_of(trees: list[Tree]) -> tuple[np.ndarray, Column]:
 
 
 def check(data: bytes) -> bool:
-    """Whether the bytes are a chunk; if so, it must be what the sentences are, before and after."""
-    chunk = Chunk.of(data)
-    if chunk is None:
+    """Whether the bytes are a table; if so, it must be what the sentences are, before and after."""
+    table = ConlluTable.of(data)
+    if table is None:
         return False
     found = parse_conllu(data.decode())
-    assert chunk.offsets.tolist() == offsets_of(map(len, found)).tolist()
-    assert chunk.forms.labels() == [form for sentence in found for form in sentence.forms]
-    assert chunk.forms.names == tuple(dict.fromkeys(chunk.forms.labels()))
-    assert chunk.upos.labels() == [tag for sentence in found for tag in sentence.upos]
+    assert table.offsets.tolist() == offsets_of(map(len, found)).tolist()
+    assert table.forms.labels() == [form for sentence in found for form in sentence.forms]
+    assert table.forms.names == tuple(dict.fromkeys(table.forms.labels()))
+    assert table.upos.labels() == [tag for sentence in found for tag in sentence.upos]
     trees = trees_for([len(sentence) for sentence in found], Random(len(data)))
     wanted = "".join(sentence.with_tree(tree).raw for sentence, tree in zip(found, trees, strict=True))
-    assert chunk.with_trees(*columns_of(trees)) == wanted.encode()
+    assert table.with_trees(*columns_of(trees)) == wanted.encode()
     return True
 
 
@@ -101,14 +101,14 @@ class TestSameAsSentences:
     )
     @example(ROW, [(0.0, "")])
     def test_damaged_files(self, text, changes):
-        """What is taken for a chunk is one, whatever is put into a file or left out of it; else nobody minds."""
+        """What is taken for a table is one, whatever is put into a file or left out of it; else nobody minds."""
         for place, sign in changes:
             at = int(place * len(text))
             text = text[:at] + sign + text[at + (not sign) :]
         try:
             parse_conllu(text)
         except BiplanarError:
-            assert Chunk.of(text.encode()) is None
+            assert ConlluTable.of(text.encode()) is None
         else:
             check(text.encode())
 
@@ -120,18 +120,18 @@ class TestSameAsSentences:
         try:
             parse_conllu(data.decode())
         except (BiplanarError, UnicodeDecodeError):
-            assert Chunk.of(data) is None
+            assert ConlluTable.of(data) is None
         else:
             check(data)
 
     @given(files(), st.integers(1, 50))
     def test_wherever_it_is_looked_through_in_steps(self, text, step):
         data = text.encode()
-        chunk = Chunk.of(data)
+        table = ConlluTable.of(data)
         places, offsets = np.empty((6, len(data)), dtype=np.int32), np.zeros(len(data), dtype=np.int64)
         found = _find_in_steps(data, places, offsets, step)
-        assert offsets[: found + 1].tolist() == chunk.offsets.tolist()
-        assert places[:, : offsets[found]].tolist() == chunk.places.tolist()
+        assert offsets[: found + 1].tolist() == table.offsets.tolist()
+        assert places[:, : offsets[found]].tolist() == table.places.tolist()
 
     def test_long_files(self):
         """More than one step, more words than two digits can number."""
@@ -140,14 +140,14 @@ class TestSameAsSentences:
 
     def test_treebanks(self, treebank_file):
         found = 0
-        for number, block in enumerate(read_blocks(treebank_file)):
+        for number, block in enumerate(read_raw_conllu(treebank_file)):
             if number % 10 == 0:
                 assert check(block.data)
                 found += 1
         assert found
 
     def test_blocks_are_the_file(self, treebank_file):
-        assert sum(len(Chunk.of(block.data)) for block in read_blocks(treebank_file)) == sum(
+        assert sum(len(ConlluTable.of(block.data)) for block in read_raw_conllu(treebank_file)) == sum(
             1 for _ in read_conllu(treebank_file)
         )
 
@@ -200,16 +200,16 @@ def test_tidy(text):
     ],
 )
 def test_what_is_left_to_the_careful_reader(text):
-    assert Chunk.of(text.encode()) is None
+    assert ConlluTable.of(text.encode()) is None
 
 
 def test_bytes_that_are_no_text():
-    assert Chunk.of(PLAIN.encode().replace(b"Eu", b"\xff")) is None
+    assert ConlluTable.of(PLAIN.encode().replace(b"Eu", b"\xff")) is None
 
 
 def test_too_large_to_be_numbered(monkeypatch):
     monkeypatch.setattr(chunks, "_LARGEST", len(PLAIN) - 1)
-    assert Chunk.of(PLAIN.encode()) is None
+    assert ConlluTable.of(PLAIN.encode()) is None
 
 
 class TestForms:
@@ -217,29 +217,29 @@ class TestForms:
         """Thousands of forms in a table of twice as many slots: many meet."""
         forms = [f"w{number * 7919 % 5000}" for number in range(6000)]
         rows = [f"{word}\t{form}\t" + "\t".join("_" * 8) for word, form in enumerate(forms, 1)]
-        found = Chunk.of("\n".join(rows).encode()).forms
+        found = ConlluTable.of("\n".join(rows).encode()).forms
         assert found.labels() == forms
         assert len(found.names) == 5000
 
 
 class TestTrees:
-    def chunk(self) -> Chunk:
-        return Chunk.of((ROW + "\n\n" + ROW).encode())
+    def table(self) -> ConlluTable:
+        return ConlluTable.of((ROW + "\n\n" + ROW).encode())
 
     def test_a_relation_without_a_name(self):
-        written = self.chunk().with_trees(np.zeros(2, dtype=np.int32), Column(np.array([-1, 0], dtype=np.int32), NAMES))
+        written = self.table().with_trees(np.zeros(2, dtype=np.int32), Column(np.array([-1, 0], dtype=np.int32), NAMES))
         assert [sentence.tree.deprels for sentence in parse_conllu(written.decode())] == [("_",), ("root",)]
 
     def test_no_trees(self):
         relations = Column(np.zeros(2, dtype=np.int32), NAMES)
         with pytest.raises(TreeError, match="found one outside the sentence") as error:
-            self.chunk().with_trees(np.array([0, 2], dtype=np.int32), relations)
+            self.table().with_trees(np.array([0, 2], dtype=np.int32), relations)
         assert error.value.sentence == 1
         with pytest.raises(TreeError, match="expected trees of 2 words, found 1 heads and 2 relations"):
-            self.chunk().with_trees(np.zeros(1, dtype=np.int32), relations)
+            self.table().with_trees(np.zeros(1, dtype=np.int32), relations)
 
     @pytest.mark.parametrize("name", ["", "a\tb", "a\nb"])
     def test_names_that_no_column_can_hold(self, name):
         relations = Column(np.zeros(2, dtype=np.int32), ("root", name))
         with pytest.raises(LabelError, match="relation 2: expected text without tabs and line ends as DEPREL"):
-            self.chunk().with_trees(np.zeros(2, dtype=np.int32), relations)
+            self.table().with_trees(np.zeros(2, dtype=np.int32), relations)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from biplanar.data import files as text
-from biplanar.data.files import decode_utf8, is_plain_file, read_chunks, read_lines, read_text, write_all, writing
+from biplanar.data.files import decode_utf8, is_plain_file, read_buffers, read_lines, read_text, write_all, writing
 from biplanar.errors import BiplanarError, FileError, UnfinishedError
 
 CONTENT = "Grüße an 猫 🐈\nzweite Zeile\r\n\n".encode()
@@ -51,33 +51,33 @@ class TestReadChunks:
     @every_ending
     @pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
     def test_plain_and_compressed_files(self, tmp_path, monkeypatch, ending, chunk):
-        monkeypatch.setattr(text, "CHUNK", chunk)
+        monkeypatch.setattr(text, "BUFFER", chunk)
         path = tmp_path / f"words{ending}"
         path.write_bytes(COMPRESS[ending](CONTENT))
-        chunks = list(read_chunks(path))
+        chunks = list(read_buffers(path))
         assert b"".join(chunks) == CONTENT
         assert max(map(len, chunks)) <= chunk
 
     def test_a_path_may_be_a_string(self, tmp_path):
         (tmp_path / "words").write_bytes(CONTENT)
-        assert b"".join(read_chunks(str(tmp_path / "words"))) == CONTENT
+        assert b"".join(read_buffers(str(tmp_path / "words"))) == CONTENT
 
     def test_standard_input(self, monkeypatch):
         give_stdin(monkeypatch, CONTENT)
-        assert b"".join(read_chunks("-")) == CONTENT
+        assert b"".join(read_buffers("-")) == CONTENT
 
     @every_ending
     def test_an_empty_file_has_no_chunks(self, tmp_path, ending):
         path = tmp_path / f"empty{ending}"
         path.write_bytes(COMPRESS[ending](b""))
-        assert list(read_chunks(path)) == []
+        assert list(read_buffers(path)) == []
 
     @pytest.mark.parametrize("ending", [".gz", ".xz", ".bz2"])
     def test_compressed_data_that_is_cut_off(self, tmp_path, ending):
         path = tmp_path / f"cut{ending}"
         path.write_bytes(COMPRESS[ending](os.urandom(5000))[:-20])
         with pytest.raises(FileError) as caught:
-            list(read_chunks(path))
+            list(read_buffers(path))
         ended = "Compressed file ended before the end-of-stream marker was reached"
         assert str(caught.value) == f"{path}: truncated or corrupt {ending[1:]} data ({ended})"
 
@@ -93,7 +93,7 @@ class TestReadChunks:
         path = tmp_path / f"plain{ending}"
         path.write_bytes(CONTENT)
         with pytest.raises(FileError) as caught:
-            list(read_chunks(path))
+            list(read_buffers(path))
         assert str(caught.value) == f"{path}: {message}"
 
     def test_compressed_data_with_a_wrong_byte(self, tmp_path):
@@ -102,13 +102,13 @@ class TestReadChunks:
         path = tmp_path / "wrong.gz"
         path.write_bytes(data)
         with pytest.raises(FileError, match=r"wrong\.gz: truncated or corrupt gz data \(CRC check failed"):
-            list(read_chunks(path))
+            list(read_buffers(path))
 
     @every_ending
     def test_a_missing_file(self, tmp_path, ending):
         path = tmp_path / f"missing{ending}"
         with pytest.raises(FileError) as caught:
-            list(read_chunks(path))
+            list(read_buffers(path))
         assert str(caught.value) == f"{path}: No such file or directory"
 
     @every_ending
@@ -116,7 +116,7 @@ class TestReadChunks:
         path = tmp_path / f"folder{ending}"
         path.mkdir()
         with pytest.raises(FileError) as caught:
-            list(read_chunks(path))
+            list(read_buffers(path))
         assert str(caught.value) == f"{path}: Is a directory"
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -124,7 +124,7 @@ class TestReadChunks:
         path = tmp_path / "locked"
         path.touch(0)
         with pytest.raises(FileError, match=r"locked: Permission denied$"):
-            list(read_chunks(path))
+            list(read_buffers(path))
 
     @pytest.mark.parametrize("number", [errno.EACCES, errno.EIO])
     def test_whatever_the_system_refuses_names_the_file(self, monkeypatch, number):
@@ -133,7 +133,7 @@ class TestReadChunks:
 
         monkeypatch.setitem(text.OPENERS, ".gz", refuse)
         with pytest.raises(FileError) as caught:
-            list(read_chunks("words.gz"))
+            list(read_buffers("words.gz"))
         assert str(caught.value) == f"words.gz: {os.strerror(number)}"
 
 
@@ -141,7 +141,7 @@ class TestReadLines:
     @every_ending
     @pytest.mark.parametrize("chunk", [1, 2, 3, 1 << 20])
     def test_lines_are_numbered_and_stripped_of_their_ends(self, tmp_path, monkeypatch, ending, chunk):
-        monkeypatch.setattr(text, "CHUNK", chunk)
+        monkeypatch.setattr(text, "BUFFER", chunk)
         path = tmp_path / f"words{ending}"
         path.write_bytes(COMPRESS[ending](CONTENT))
         assert list(read_lines(path)) == [(1, "Grüße an 猫 🐈"), (2, "zweite Zeile"), (3, "")]
@@ -161,7 +161,7 @@ class TestReadLines:
 
     @pytest.mark.parametrize("chunk", [1, 2, 1 << 20])
     def test_broken_utf8_names_the_line(self, monkeypatch, chunk):
-        monkeypatch.setattr(text, "CHUNK", chunk)
+        monkeypatch.setattr(text, "BUFFER", chunk)
         give_stdin(monkeypatch, b"a\nb\nc\xff\nd\n")
         with pytest.raises(FileError) as caught:
             list(read_lines("-"))
@@ -181,7 +181,7 @@ class TestTextEncodings:
     @pytest.mark.parametrize("chunk", [1, 3, 1 << 20])
     @pytest.mark.parametrize("encoding", ["utf-16", "UTF-16-LE", "utf-16-be", "utf-32", "utf-8", "utf8", "gb18030"])
     def test_every_text_comes_as_utf8(self, tmp_path, monkeypatch, ending, chunk, encoding):
-        monkeypatch.setattr(text, "CHUNK", chunk)
+        monkeypatch.setattr(text, "BUFFER", chunk)
         path = tmp_path / f"words{ending}"
         path.write_bytes(COMPRESS[ending](TEXT.encode(encoding)))
         assert b"".join(read_text(path, encoding)) == CONTENT
@@ -194,7 +194,7 @@ class TestTextEncodings:
     @pytest.mark.parametrize("chunk", [1, 4, 1 << 20])
     @pytest.mark.parametrize("data", ["a\nb\nc".encode("utf-16-le"), b"a\n\0", b"\xff\xfe" + "a".encode("utf-16-le")])
     def test_nul_characters_are_no_text(self, monkeypatch, chunk, data):
-        monkeypatch.setattr(text, "CHUNK", chunk)
+        monkeypatch.setattr(text, "BUFFER", chunk)
         give_stdin(monkeypatch, data)
         with pytest.raises(FileError) as caught:
             list(read_text("-"))
@@ -217,7 +217,7 @@ class TestTextEncodings:
         ],
     )
     def test_broken_text_names_the_line(self, monkeypatch, chunk, encoding, data, message):
-        monkeypatch.setattr(text, "CHUNK", chunk)
+        monkeypatch.setattr(text, "BUFFER", chunk)
         give_stdin(monkeypatch, data)
         with pytest.raises(FileError) as caught:
             list(read_text("-", encoding))

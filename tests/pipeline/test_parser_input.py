@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biplanar.data.conllu import Block, whole_blocks
+from biplanar.data.conllu import RawConllu, cut_raw_conllu
 from biplanar.errors import FormatError
 from biplanar.pipeline.parser_input import ParserInput, chunked
 
@@ -15,7 +15,7 @@ TEXT = ROW.format("a", "NOUN") + ROW.format("b", "VERB") + ROW.format("a", "VERB
 
 
 def read(text: str, *, plain: bool = True) -> ParserInput:
-    return ParserInput.of(list(whole_blocks([text.encode()], "x.conllu")), lambda _: plain)
+    return ParserInput.of(list(cut_raw_conllu([text.encode()], "x.conllu")), lambda _: plain)
 
 
 @pytest.mark.parametrize(("text", "plain"), [(TEXT, True), (TEXT, False), (TEXT.replace("\n", "\r\n"), True)])
@@ -34,7 +34,7 @@ def test_bytes_and_sentences_have_the_same_words(text, plain):
 @pytest.mark.parametrize("size", [1, 7, 30])
 def test_blocks_end_with_blank_lines_of_any_kind(blank, size):
     text = "".join([ROW.format(number, "X").removesuffix("\n") + blank for number in range(20)]).encode()
-    blocks = list(whole_blocks([text[at : at + size] for at in range(0, len(text), size)], "x.conllu"))
+    blocks = list(cut_raw_conllu([text[at : at + size] for at in range(0, len(text), size)], "x.conllu"))
     assert b"".join(block.data for block in blocks) == text
     assert len(blocks) >= 12  # they come as soon as they can
     assert [block.line for block in blocks[1:]] == [block.next_line for block in blocks[:-1]]
@@ -42,7 +42,11 @@ def test_blocks_end_with_blank_lines_of_any_kind(blank, size):
 
 
 def test_errors_are_those_of_the_sentences():
-    blocks = [Block(TEXT.encode(), "x.conllu", 1), Block(b"1\tx\n\n", "x.conllu", 7), Block(b"\xff", "x.conllu", 9)]
+    blocks = [
+        RawConllu(TEXT.encode(), "x.conllu", 1),
+        RawConllu(b"1\tx\n\n", "x.conllu", 7),
+        RawConllu(b"\xff", "x.conllu", 9),
+    ]
     with pytest.raises(FormatError, match=r"^x.conllu:7: expected 10 columns, found 2$"):
         ParserInput.of(blocks, lambda _: True)
 

@@ -87,7 +87,7 @@ class TestFormats:
     @pytest.mark.parametrize("chunk", [100, 101, 113])
     @pytest.mark.parametrize("kind", KINDS)
     def test_rows_that_go_over_chunks(self, tmp_path, monkeypatch, kind, chunk):
-        monkeypatch.setattr(text, "CHUNK", chunk)
+        monkeypatch.setattr(text, "BUFFER", chunk)
         assert lists(read_vectors(write(tmp_path, KINDS[kind]))) == rounded(VECTORS)
 
     @given(st.integers(1, 40), st.integers(1, 9), st.integers(0, 2**32 - 1))

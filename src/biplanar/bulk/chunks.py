@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from biplanar.data.conllu import Block, read_blocks, whole_blocks, words_to_conllu
+from biplanar.data.conllu import RawConllu, cut_raw_conllu, read_raw_conllu, words_to_conllu
 from biplanar.data.files import INPUTS, UTF_8, display_name, is_plain_file, read_lines
 from biplanar.errors import UnknownNameError
 from biplanar.pipeline.parser import Parser
@@ -45,7 +45,7 @@ class Chunk(Protocol):
     def gets_numbers(self) -> bool:
         """Whether its sentences have no numbers of their own: then they are numbered from 1."""
 
-    def blocks(self, parser: Parser) -> Sequence[Block]:
+    def conllu(self, parser: Parser) -> Sequence[RawConllu]:
         """As CoNLL-U."""
 
 
@@ -53,7 +53,7 @@ class Chunk(Protocol):
 class ConlluChunk:
     """Sentences as they were written."""
 
-    content: tuple[Block, ...]
+    content: tuple[RawConllu, ...]
     gets_numbers: bool = False
 
     @property
@@ -62,7 +62,7 @@ class ConlluChunk:
         first, last = self.content[0], self.content[-1]
         return Place(first.path, first.line, max(first.line, last.next_line - 1))
 
-    def blocks(self, parser: Parser) -> Sequence[Block]:  # noqa: ARG002
+    def conllu(self, parser: Parser) -> Sequence[RawConllu]:  # noqa: ARG002
         """The sentences themselves."""
         return self.content
 
@@ -75,11 +75,11 @@ class WordsChunk:
     sentences: list[list[str]]
     gets_numbers: bool = True
 
-    def blocks(self, parser: Parser) -> Sequence[Block]:  # noqa: ARG002
+    def conllu(self, parser: Parser) -> Sequence[RawConllu]:  # noqa: ARG002
         """With their numbers and texts as comments."""
         numbered = enumerate(self.sentences, 1)
         texts = [words_to_conllu(forms, comments=comments_for(number, forms)) for number, forms in numbered]
-        return [Block("".join(texts).encode(), "<words>")]
+        return [RawConllu("".join(texts).encode(), "<words>")]
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,10 @@ class TextChunk:
     presegmented: bool
     gets_numbers: bool = True
 
-    def blocks(self, parser: Parser) -> Sequence[Block]:
+    def conllu(self, parser: Parser) -> Sequence[RawConllu]:
         """Segmented; there may be no sentence in it."""
         text = parser.segmenter.to_conllu(self.paragraphs, before=self.before, presegmented=self.presegmented)
-        return [Block(text.encode())] if text else []
+        return [RawConllu(text.encode())] if text else []
 
 
 @dataclass(frozen=True)
@@ -131,25 +131,25 @@ def _kind_of(file: str | Path) -> str:
 
 def _file_chunks(file: str | Path, kind: str, text_encoding: str, enough: Enough) -> Iterator[Chunk]:
     if kind == "conllu":
-        return _conllu_chunks(read_blocks(file, text_encoding), enough)
+        return _conllu_chunks(read_raw_conllu(file, text_encoding), enough)
     lines = (line for _, line in read_lines(file, text_encoding))
     return _line_chunks(lines, (line + "\n" for line in lines), display_name(file), kind, enough)
 
 
 def _text_chunks_of(text: str, kind: str, enough: Enough) -> Iterator[Chunk]:
     if kind == "conllu":
-        return _conllu_chunks(whole_blocks([text.encode(errors="surrogatepass")], "<text>"), enough)
+        return _conllu_chunks(cut_raw_conllu([text.encode(errors="surrogatepass")], "<text>"), enough)
     return _line_chunks(iter(text.split("\n")), [text], "<text>", kind, enough)
 
 
 def _line_chunks(lines: Iterable[str], text: Iterable[str], name: str, kind: str, enough: Enough) -> Iterator[Chunk]:
-    """Words as lines, or text in any pieces."""
+    """Words as lines, or text however it is cut."""
     if kind in ("text", "lines"):
         return _text_chunks(text, name, enough, presegmented=kind == "lines")
     return _words_chunks(lines, name, enough, split_horizontal if kind == "horizontal" else split_vertical)
 
 
-def _conllu_chunks(blocks: Iterable[Block], enough: Enough) -> Iterator[Chunk]:
+def _conllu_chunks(blocks: Iterable[RawConllu], enough: Enough) -> Iterator[Chunk]:
     for content in chunked(blocks, lambda block: block.next_line - block.line, enough):
         yield ConlluChunk(tuple(content))
 

@@ -92,7 +92,7 @@ class ChunkParser:
     def read(self, chunk: Chunk) -> ParserInput:
         """From bytes or text to sentences."""
         as_objects = self.task.options.best > 1 or not self._as_conllu
-        return self.parser.read(chunk.blocks(self.parser), self.task.options, as_objects=as_objects)
+        return self.parser.read(chunk.conllu(self.parser), self.task.options, as_objects=as_objects)
 
     def parse(self, given: ParserInput) -> Trees:
         """From sentences to trees."""

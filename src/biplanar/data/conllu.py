@@ -272,7 +272,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Block:
+class RawConllu:
     """Whole sentences of a file as bytes, not yet parsed."""
 
     data: bytes = field(repr=False)
@@ -358,17 +358,17 @@ def _check_column(name: str, values: Sequence[str]) -> None:
 
 def read_conllu(path: str | Path, text_encoding: str = UTF_8) -> Iterator[Sentence]:
     """The sentences of a file, one after the other; compressed files and `-` (standard input) are read as they are."""
-    return _sentences(read_blocks(path, text_encoding))
+    return _sentences(read_raw_conllu(path, text_encoding))
 
 
-def read_blocks(path: str | Path, text_encoding: str = UTF_8) -> Iterator[Block]:
+def read_raw_conllu(path: str | Path, text_encoding: str = UTF_8) -> Iterator[RawConllu]:
     """The same as bytes, some sentences at a time."""
-    return whole_blocks(read_text(path, text_encoding), display_name(path))
+    return cut_raw_conllu(read_text(path, text_encoding), display_name(path))
 
 
 def parse_conllu(text: str, name: str = "<text>") -> list[Sentence]:
     """The sentences of a string."""
-    return list(_sentences(whole_blocks([text.encode(errors="surrogatepass")], name)))
+    return list(_sentences(cut_raw_conllu([text.encode(errors="surrogatepass")], name)))
 
 
 def words_to_conllu(forms: Sequence[str], *, upos: Sequence[str] | None = None, comments: Sequence[str] = ()) -> str:
@@ -399,7 +399,7 @@ def missing_end(raw: str) -> str:
     return "" if len(lines) == 3 and not lines[-1] and not lines[-2].strip(_BLANK) else newline
 
 
-def _sentences(blocks: Iterable[Block]) -> Iterator[Sentence]:
+def _sentences(blocks: Iterable[RawConllu]) -> Iterator[Sentence]:
     for block in blocks:
         yield from block.sentences()
 
@@ -412,21 +412,21 @@ def _sentence(raw: str, rows: list[str], path: str, line: int) -> Sentence:
     return sentence
 
 
-def whole_blocks(chunks: Iterable[bytes], name: str) -> Iterator[Block]:
+def cut_raw_conllu(buffers: Iterable[bytes], name: str) -> Iterator[RawConllu]:
     """The same bytes, cut where blank lines end and another sentence begins; there is one block at least."""
     rest, line, blank, seen = b"", 1, _BLANK.encode(), 0
-    for chunk in chunks:
-        rest += chunk
+    for buffer in buffers:
+        rest += buffer
         end = len(rest.rstrip(blank))
         cut = _behind_last_blank_line(rest, seen, end)
         if cut > 2 and (more := _MORE_BLANK_LINES.match(rest, cut)) and rest[:cut].strip(blank):
-            block = Block(rest[: more.end()], name, line)
+            block = RawConllu(rest[: more.end()], name, line)
             yield block
             rest, line, seen = rest[more.end() :], block.next_line, 0
         else:
             seen = max(rest.rfind(b"\n", 0, end), 0)
     if rest or line == 1:
-        yield Block(rest, name, line)
+        yield RawConllu(rest, name, line)
 
 
 def _behind_last_blank_line(data: bytes, start: int, end: int) -> int:

@@ -1,7 +1,7 @@
 """CoNLL-U as bytes: many sentences are taken apart and get their trees at once, without an object for each word.
 
-`Chunk.of` sees to whole sentences that are plainly laid out, as nearly all are. What is odd or wrong it leaves alone,
-to be read with care by `conllu`; where both can read, both come to the same bytes.
+`ConlluTable.of` takes whole sentences that are plainly laid out, as nearly all are. What is odd or wrong is left to
+`conllu`, which reads with care; where both can read, both come to the same bytes.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from biplanar.errors import LabelError, TreeError
 
 _TAB, _LINE_END, _RETURN, _HASH, _HYPHEN, _DOT, _ZERO, _NINE = (ord(sign) for sign in "\t\n\r#-.09")
 
-_STEP = 1 << 14  # bytes that are looked through at a time, so that they are still close at hand when looked at again
+_STEP = 1 << 14  # bytes that are looked through at a time, so that they are still in the CPU cache when looked at again
 _SHORTEST = 2 * 10  # bytes of a word's line: one in each column, and a tab or line end behind it
 _LARGEST = 2**31 - 2  # bytes that 32 bits can number, with one more place behind them
 
-# The rows of `Chunk.places`, in pairs of start and end.
+# The rows of `ConlluTable.places`, in pairs of start and end.
 _FORM, _UPOS, _ARC = 0, 2, 4
 
 _WORD, _NO_WORD, _WRONG = 1, 0, -1  # what a line's ID says of it
 
 
 @dataclass(frozen=True)
-class Chunk:
+class ConlluTable:
     """Whole sentences as the bytes they were written in, and where in them stands what parsing reads and replaces."""
 
     data: bytes
@@ -42,7 +42,7 @@ class Chunk:
     places: Int32s  # (6, words): where FORM, UPOS and the arc (HEAD and DEPREL) start and end
 
     @classmethod
-    def of(cls, data: bytes) -> Chunk | None:
+    def of(cls, data: bytes) -> ConlluTable | None:
         """Some sentences; None if anything in them is unusual, from Windows line ends to bytes that are not UTF-8."""
         if len(data) > _LARGEST or not _is_utf8(data):
             return None
@@ -90,7 +90,7 @@ class Chunk:
 
 
 def _is_utf8(data: bytes) -> bool:
-    """Whether the data is text, looked at in pieces, since the text of all of it would be written to memory."""
+    """Whether the data is text, looked at in steps, since the text of all of it would be written to memory."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         for start in range(0, len(data), _STEP):

@@ -22,7 +22,7 @@ from biplanar.errors import BiplanarError, FileError, UnfinishedError
 if sys.platform != "win32":
     import fcntl
 
-CHUNK = 1 << 16  # bytes that are read at once: they fit in the CPU cache, so that looking through them is fast
+BUFFER = 1 << 16  # bytes that are read at once: they fit in the CPU cache, so that looking through them is fast
 
 UTF_8 = "utf-8"  # what files are in if nothing else is said
 
@@ -50,13 +50,13 @@ def is_plain_file(path: str | Path) -> bool:
     return str(path) != "-" and Path(path).is_file()
 
 
-def read_chunks(path: str | Path) -> Iterator[bytes]:
-    """The bytes of a file (`-`: standard input), decompressed by its ending, a chunk at a time."""
+def read_buffers(path: str | Path) -> Iterator[bytes]:
+    """The bytes of a file (`-`: standard input), decompressed by its ending, some at a time."""
     name = display_name(path)
     try:
         with _open(path) as stream:
-            while chunk := stream.read(CHUNK):
-                yield chunk
+            while buffer := stream.read(BUFFER):
+                yield buffer
     except CORRUPT as error:
         raise FileError(f"{name}: truncated or corrupt {Path(name).suffix[1:]} data ({error})") from error
     except OSError as error:
@@ -74,18 +74,18 @@ def _open(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def read_text(path: str | Path, text_encoding: str = UTF_8) -> Iterator[bytes]:
-    """The text of a file as UTF-8, a chunk at a time; NUL characters, which no text has, are refused.
+    """The text of a file as UTF-8, some at a time; NUL characters, which no text has, are refused.
 
     What is in UTF-8 already is not decoded here: that it is valid is left to those who take it apart.
     """
     name, line = display_name(path), 1
-    for chunk in read_chunks(path) if is_utf8(text_encoding) else _decoded(path, text_encoding):
-        if b"\0" in chunk:
-            line += chunk.count(b"\n", 0, chunk.index(b"\0"))
+    for buffer in read_buffers(path) if is_utf8(text_encoding) else _decoded(path, text_encoding):
+        if b"\0" in buffer:
+            line += buffer.count(b"\n", 0, buffer.index(b"\0"))
             hint = "is it in another encoding, such as utf-16 (--text-encoding)?"
             raise FileError(f"{name}:{line}: expected {text_encoding.upper()} text, found a NUL character; {hint}")
-        yield chunk
-        line += count_lines(chunk)
+        yield buffer
+        line += count_lines(buffer)
 
 
 def is_utf8(text_encoding: str) -> bool:
@@ -102,9 +102,9 @@ def is_utf8(text_encoding: str) -> bool:
 def _decoded(path: str | Path, text_encoding: str) -> Iterator[bytes]:
     """A file of any text encoding, in UTF-8."""
     decoder, line = codecs.getincrementaldecoder(text_encoding)(), 1
-    for chunk, is_last in chain(((chunk, False) for chunk in read_chunks(path)), [(b"", True)]):
+    for buffer, is_last in chain(((buffer, False) for buffer in read_buffers(path)), [(b"", True)]):
         try:
-            text = decoder.decode(chunk, is_last).encode()
+            text = decoder.decode(buffer, is_last).encode()
         except UnicodeError as error:
             found, more = _first_broken(error)
             message = f"expected {text_encoding.upper()} text, found {found}"
@@ -114,7 +114,7 @@ def _decoded(path: str | Path, text_encoding: str) -> Iterator[bytes]:
 
 
 def _first_broken(error: UnicodeError) -> tuple[str, int]:
-    """What could not be decoded, and how many lines of the chunk come before it."""
+    """What could not be decoded, and how many lines of the buffer come before it."""
     if not isinstance(error, UnicodeDecodeError):
         return str(error), 0
     good = error.object[: error.start].decode(error.encoding, errors="ignore")
@@ -131,8 +131,8 @@ def count_lines(data: bytes) -> int:
 def read_lines(path: str | Path, text_encoding: str = UTF_8) -> Iterator[tuple[int, str]]:
     """Numbered lines of a file, without their line ends."""
     name, rest, number = display_name(path), b"", 0
-    for chunk in read_text(path, text_encoding):
-        *lines, rest = (rest + chunk).split(b"\n")
+    for buffer in read_text(path, text_encoding):
+        *lines, rest = (rest + buffer).split(b"\n")
         for line in lines:
             number += 1
             yield number, decode_utf8(line, name, number).removesuffix("\r")

@@ -8,8 +8,8 @@ from itertools import count
 from math import isnan
 from typing import TYPE_CHECKING, Any, overload
 
-from biplanar.data.conllu import MISC, Block, Sentence
-from biplanar.data.conllu_bytes import Chunk
+from biplanar.data.conllu import MISC, RawConllu, Sentence
+from biplanar.data.conllu_bytes import ConlluTable
 from biplanar.data.forest import Column, Forest, offsets_of
 from biplanar.decoding.beam import Outcome
 from biplanar.decoding.inventory import LabelInventory
@@ -159,10 +159,10 @@ class Parser:
         trees = [(next(self.with_trees([tagged], parsed)), score) for parsed, score in found]
         return SeveralTrees(trees, found[0][0].outcome)
 
-    def read(self, blocks: Sequence[Block], options: ParseOptions, *, as_objects: bool = False) -> ParserInput:
+    def read(self, blocks: Sequence[RawConllu], options: ParseOptions, *, as_objects: bool = False) -> ParserInput:
         """Read sentences to be parsed together: as bytes, if only their trees will change, or else as objects."""
 
-        def only_trees_change(table: Chunk) -> bool:
+        def only_trees_change(table: ConlluTable) -> bool:
             if as_objects or options.probabilities or self.inventory.output_columns:
                 return False
             tags_missing = self.encoding.needs_upos and "_" in table.upos.names

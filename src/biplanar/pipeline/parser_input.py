@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from biplanar.data.conllu import Block, Sentence
-from biplanar.data.conllu_bytes import Chunk
+from biplanar.data.conllu import RawConllu, Sentence
+from biplanar.data.conllu_bytes import ConlluTable
 from biplanar.data.forest import Column
 from biplanar.tagger.features import Corpus
 
@@ -20,13 +20,13 @@ T = TypeVar("T")
 class ParserInput:
     """Either bytes with the places of their columns, or sentences."""
 
-    table: Chunk | None
+    table: ConlluTable | None
     sentences: list[Sentence] = field(default_factory=list)
 
     @classmethod
-    def of(cls, blocks: Sequence[Block], fits: Callable[[Chunk], bool]) -> ParserInput:
+    def of(cls, blocks: Sequence[RawConllu], fits: Callable[[ConlluTable], bool]) -> ParserInput:
         """Read some CoNLL-U: as bytes if it can be and fits, else as sentences, whose errors are raised."""
-        table = Chunk.of(b"".join([block.data for block in blocks]))
+        table = ConlluTable.of(b"".join([block.data for block in blocks]))
         if table is not None and fits(table):
             _ = table.forms  # numbered here, as reading may happen elsewhere than parsing
             return cls(table)

@@ -91,7 +91,7 @@ class PackedBatch:
 
     @classmethod
     def of(cls, batch: Batch, device: torch.device) -> PackedBatch:
-        """Copy a batch to a device, in one piece."""
+        """Copy a batch to a device, in one copy."""
         order = np.argsort(-batch.lengths, kind="stable")
         mask = batch.mask[order].T  # (words, sentences)
         sizes = mask.sum(axis=1)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from biplanar.data.files import display_name, read_chunks
+from biplanar.data.files import display_name, read_buffers
 from biplanar.errors import FormatError
 
 Vector = NDArray[np.float32]
@@ -38,7 +38,7 @@ def read_vectors(path: str | Path, *, limit: int = 0, wanted: Container[str] | N
     `limit` takes only so many vectors from the start of the file, where the frequent words are; 0 takes all. `wanted`
     keeps only the vectors of these words. If a word comes twice, its first vector counts.
     """
-    name, chunks = display_name(path), read_chunks(path)
+    name, chunks = display_name(path), read_buffers(path)
     start = next(chunks, b"").removeprefix(codecs.BOM_UTF8)
     header = _HEADER.match(start)
     shape = _shape(start, header, name)
