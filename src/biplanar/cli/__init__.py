@@ -51,7 +51,7 @@ def _show_log() -> None:
     """Print on standard error what the library logs."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("biplanar: %(message)s"))
-    logging.getLogger("biplanar").addHandler(handler)
+    logging.getLogger("biplanar").handlers = [handler]
     logging.getLogger("biplanar").setLevel(logging.INFO)
 
 
