@@ -1,0 +1,106 @@
+"""Every run of the study, the most important first, and the settings that all of them share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from biplanar.tagger.config import CONFIGS, Config
+from biplanar.tagger.training import good_learning_rate
+from study.treebanks import TREEBANKS
+
+PAPER, DEFAULT = "paper", "accurate"  # configurations of the package
+
+# The paper's four encodings, and the project's own.
+ENCODINGS = ("rel-pos", "1p-brackets", "2p-greedy", "2p-prop", "2p-full")
+SWITCH_AVERSE = ("2p-greedy-switch", "2p-prop-switch")
+SWITCH_TREEBANKS = ("hu", "af", "eu")  # small ones in which arcs cross
+LARGE = ("grc", "pt", "ko")  # two seeds instead of three
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training and its scores."""
+
+    treebank: str  # its code
+    network: str  # a configuration
+    encoding: str
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """The name of its result."""
+        return f"{self.treebank}-{self.network}-{self.encoding}-{self.seed}"
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long a network is trained: rounds over the treebank, and updates beside them, so that small ones get enough.
+
+    The same for all encodings. By default it is the package's, with fewer looks at the dev file.
+    """
+
+    batch_words: int = 800
+    rounds: int = 16
+    updates: int = 4500
+    learning_rate: float = 0.0  # 0: the package's, by the size of the treebank
+    evaluations: int = 10
+
+    def batches(self, words: int) -> int:
+        """Updates a round."""
+        return max(1, round(words / self.batch_words))
+
+    def epochs(self, words: int) -> int:
+        """Rounds in all."""
+        return math.ceil(self.rounds + self.updates / self.batches(words))
+
+    def all_updates(self, words: int) -> int:
+        """Updates in all."""
+        return self.epochs(words) * self.batches(words)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+def config_of(run: Run, schedule: Schedule, words: int) -> Config:
+    """The settings of a run on a treebank of so many words."""
+    base = CONFIGS[run.network]
+    training = replace(
+        base.training,
+        epochs=schedule.epochs(words),
+        batch_words=schedule.batch_words,
+        learning_rate=schedule.learning_rate or good_learning_rate(schedule.batches(words)),
+        evaluations=schedule.evaluations,
+        segmenter_epochs=0,
+    )
+    return replace(base, encoding=run.encoding, training=training)
+
+
+def plan() -> tuple[Run, ...]:
+    """All runs: first one row of each kind for every treebank, then the other seeds, switch-averse planes last.
+
+    Among those of the same importance the longest come first, so that none is begun late.
+    """
+    switch_averse = (
+        Run(treebank, PAPER, encoding, seed)
+        for seed in (1, 2, 3)
+        for treebank in reversed(SWITCH_TREEBANKS)
+        for encoding in SWITCH_AVERSE
+    )
+    return (
+        *_rows(PAPER, ENCODINGS, 1),
+        *_rows(DEFAULT, ("2p-full",), 1),
+        *_rows(PAPER, ENCODINGS, 2),
+        *_rows(DEFAULT, ("2p-full",), 2),
+        *_rows(PAPER, ENCODINGS, 3),
+        *switch_averse,
+    )
+
+
+def _rows(network: str, encodings: tuple[str, ...], seed: int) -> Iterator[Run]:
+    for treebank in reversed(TREEBANKS):
+        if seed < 3 or treebank.code not in LARGE:
+            yield from (Run(treebank.code, network, encoding, seed) for encoding in encodings)
