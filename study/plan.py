@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from biplanar.tagger.config import CONFIGS, Config
+from biplanar.tagger.config import Config, read_config
 from biplanar.tagger.training import good_learning_rate
 from study.treebanks import TREEBANKS
 
@@ -65,9 +65,9 @@ class Schedule:
         return asdict(self)
 
 
-def config_of(run: Run, schedule: Schedule, words: int) -> Config:
-    """The settings of a run on a treebank of so many words."""
-    base = CONFIGS[run.network]
+def config_of(run: Run, schedule: Schedule, words: int, settings: Mapping[str, str] | None = None) -> Config:
+    """The settings of a run on a treebank of so many words; `settings` are further ones, as `section.key` and text."""
+    base = read_config(run.network, settings)
     training = replace(
         base.training,
         epochs=schedule.epochs(words),

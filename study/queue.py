@@ -7,7 +7,8 @@
 
 DATA is what `study.prepare` has written. Each result is stored as study/results/KEY.json as soon as its run has ended.
 Started again, the queue carries out only what is missing. With `--seconds`, a run that would not end in time is not
-started; those after it that would are. A run that fails is reported, and the others go on.
+started; those after it that would are. A run that fails is reported, and the others go on. Settings of the networks are
+changed as for `biplanar train` (`--network.hidden 200`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from biplanar.errors import BiplanarError, FileError
-from study.common import command, read_json
+from study.common import command, read_json, split_settings
 from study.plan import DEFAULT, PAPER, Run, Schedule, plan
 from study.worker import Report, Work, Worker
 
@@ -109,12 +110,13 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 def main(arguments: Sequence[str]) -> None:
     """Take the pending runs."""
-    given = _read_arguments(arguments)
+    others, settings = split_settings(arguments)
+    given = _read_arguments(others)
     runs = [run for run in plan() if any(fnmatch(run.key, pattern) for pattern in given.only)]
     if not runs:
         raise BiplanarError(f"expected the key of a planned run, found {', '.join(given.only)}")
     schedule = Schedule(**{one.name: getattr(given, one.name) for one in fields(Schedule)})
-    work = Work(given.data, given.results, schedule, given.device, given.models)
+    work = Work(given.data, given.results, schedule, given.device, given.models, settings)
     if given.list:
         print("\n".join(f"{'done' if work.result(run).exists() else 'pending':8}{run.key}" for run in runs))
         return

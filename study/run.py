@@ -24,8 +24,9 @@ from biplanar.tagger.predict import Parsed, TreeDecoder, parse_corpus
 from biplanar.tagger.training import DEV_BATCH_WORDS, Trainer
 from study.common import pack, train_to_the_best
 from study.judge import Judge
-from study.plan import Run, Schedule, config_of
+from study.plan import Run, config_of
 from study.treebanks import BY_CODE
+from study.worker import Work
 
 DECODERS = ("paper", "search")
 JUDGED = ("dev", "test")
@@ -109,12 +110,11 @@ def parse(trainer: Trainer, corpus: Corpus, upos: Column | None, decoder: str) -
     return parse_corpus(scorer, corpus, how, DEV_BATCH_WORDS, upos if trainer.encoding.needs_upos else None)
 
 
-def execute(run: Run, data: Path, schedule: Schedule, *, device: str, models: Path | None = None) -> dict[str, Any]:
-    """Train and judge once, and give all there is to know of it. With `models`, the model is kept in a folder there."""
-    treebank, start = read_data(data / run.treebank), time.monotonic()
-    words = sum(map(len, treebank.train))
-    config = config_of(run, schedule, words)
-    trainer = QuickTrainer(config, treebank.train, treebank.dev, seed=run.seed, device=device)
+def execute(run: Run, work: Work) -> dict[str, Any]:
+    """Train and judge once, and give all there is to know of it."""
+    treebank, start = read_data(work.data / run.treebank), time.monotonic()
+    config = config_of(run, work.schedule, sum(map(len, treebank.train)), work.settings)
+    trainer = QuickTrainer(config, treebank.train, treebank.dev, seed=run.seed, device=work.device)
     ready = time.monotonic()
     records = []
     for record in train_to_the_best(trainer):
@@ -123,8 +123,8 @@ def execute(run: Run, data: Path, schedule: Schedule, *, device: str, models: Pa
     trained = time.monotonic()
     scores, by_sentence = judge(trainer, treebank)
     judged = time.monotonic()
-    if models is not None:
-        keep_model(trainer, ModelFolder(models / run.key))
+    if work.models is not None and run.seed == 1:
+        keep_model(trainer, ModelFolder(work.models / run.key))
     best = max(record.epoch for record in records if record.best)
     return {
         "key": run.key,
@@ -137,7 +137,7 @@ def execute(run: Run, data: Path, schedule: Schedule, *, device: str, models: Pa
         "records": [[one.epoch, round(one.loss, 4), round(one.uas, 2), round(one.las, 2)] for one in records],
         "best_epoch": best,
         "updates": trainer.epochs * trainer.batches,
-        "schedule": schedule.to_dict(),
+        "schedule": work.schedule.to_dict(),
         "config": config.to_dict(),
         "labels": {task: len(names) for task, names in trainer.vocabulary.tasks.items()},
         "parameters": sum(one.numel() for one in trainer.network.parameters()),
@@ -147,7 +147,7 @@ def execute(run: Run, data: Path, schedule: Schedule, *, device: str, models: Pa
             "judge": round(judged - trained, 2),
         },
         "versions": versions(),
-        "device": torch.cuda.get_device_name() if torch.device(device).type == "cuda" else processor(),
+        "device": torch.cuda.get_device_name() if torch.device(work.device).type == "cuda" else processor(),
     }
 
 

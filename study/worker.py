@@ -5,10 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import time
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from study.common import write_json
 from study.plan import Run, Schedule
 
 
@@ -21,6 +22,7 @@ class Work:
     schedule: Schedule
     device: str = "cpu"
     models: Path | None = None
+    settings: dict[str, str] = field(default_factory=dict)  # of the network, beside the configuration's
 
     def result(self, run: Run) -> Path:
         """Where the result of a run is."""
@@ -98,13 +100,11 @@ def _serve(connection: Connection, work: Work) -> None:
 
 def carry_out(run: Run, work: Work) -> Report:
     """Carry out a run and store its result; whatever goes wrong is reported."""
-    from study.common import write_json
     from study.run import execute
 
     start = time.monotonic()
     try:
-        models = work.models if run.seed == 1 else None
-        result = execute(run, work.data, work.schedule, device=work.device, models=models)
+        result = execute(run, work)
         write_json(result, work.result(run))
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
