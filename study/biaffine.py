@@ -1,6 +1,6 @@
 """The biaffine graph parser (Dozat and Manning 2017) as a reference for the tagger: the same encoder, another decoder.
 
-    python study/biaffine.py --train T.conllu --dev D.conllu --test E.conllu --seed 1 --device cuda -o result.json
+    python -m study.biaffine --train T.conllu --dev D.conllu --test E.conllu --seed 1 --device cuda -o result.json
 
 Features, vocabulary, encoder, dropout, batches, schedule and the choice of the best epoch are as in `biplanar train`,
 and any setting can be changed in the same way (--training.epochs 50, --network.hidden 200). In place of labels, every
@@ -26,7 +26,8 @@ from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
 from biplanar.tagger.network import TensorBatch
 from biplanar.tagger.training import DEV_BATCH_WORDS, Gold, Trainer
-from experiment import check_output, command, read_arguments, run, split_settings, write_result
+from study.common import command, split_settings, write_json
+from study.experiment import check_output, read_arguments, run
 
 # What only the tagger has is off, and arcs and relations count alike.
 REFERENCE = {
@@ -115,7 +116,7 @@ def main(arguments: Sequence[str]) -> None:
     given = read_arguments(others, "Train and score the biaffine reference.")
     check_output(given.output)
     config = reference_config(given.config, settings)
-    write_result(run(given, config, BiaffineTrainer, parse), given.output)
+    write_json(run(given, config, BiaffineTrainer, parse), given.output)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The tagger, judged with each of its decoders, and without the parts of its recipe that only decoding uses.
 
-    python study/tagger.py --train T.conllu --dev D.conllu --test E.conllu --seed 1 --device cuda -o result.json
+    python -m study.tagger --train T.conllu --dev D.conllu --test E.conllu --seed 1 --device cuda -o result.json
 
 Settings as in `biplanar train`. One training gives rows for `greedy`, `search` and `minimum-risk`, and for `search`
 without the predicted depths and with relations that do not know the head, so that those parts' gains are seen on the
@@ -23,7 +23,8 @@ from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Batch, Corpus
 from biplanar.tagger.predict import Scores, TreeDecoder, parse_corpus
 from biplanar.tagger.training import DEV_BATCH_WORDS, Trainer
-from experiment import check_output, command, read_arguments, run, split_settings, write_result
+from study.common import command, split_settings, write_json
+from study.experiment import check_output, read_arguments, run
 
 # A row's name, its decoder, the tables of scores that it does without, and the weight of the depths.
 ROWS = (
@@ -77,7 +78,7 @@ def main(arguments: Sequence[str]) -> None:
     others, settings = split_settings(arguments)
     given = read_arguments(others, "Train and score the tagger.")
     check_output(given.output)
-    write_result(run(given, read_config(given.config, settings), Trainer, parse), given.output)
+    write_json(run(given, read_config(given.config, settings), Trainer, parse), given.output)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ import lzma
 from pathlib import Path
 
 import pytest
-
-from biplanar import read_conllu
 from study.common import pack, write_json
 from study.plan import Schedule
 from study.worker import Work
+
+from biplanar import read_conllu
 from tests.conftest import ROOT
 
 TINY = ROOT / "examples" / "tiny.conllu"

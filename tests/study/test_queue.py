@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from biplanar.errors import FileError
-from study import queue
 from study.common import write_json
 from study.plan import Run
 from study.queue import Estimate, alone_in, carry_out
 from study.worker import Report, Work, Worker
+
+from biplanar.errors import FileError
+from study import queue
 from tests.study.conftest import SMALL, write_data
 
 RUNS = [Run("lt", "paper", encoding, 1) for encoding in ("1p-brackets", "2p-greedy", "rel-pos")]
