@@ -28,7 +28,7 @@ from study.plan import Run, config_of
 from study.treebanks import BY_CODE
 from study.worker import Work
 
-DECODERS = ("paper", "search")
+DECODERS = ("paper", "greedy", "search")
 JUDGED = ("dev", "test")
 
 # What is parsed, by its name in the results, and the file it is in. UPOS is predicted there; rel-pos, which alone looks

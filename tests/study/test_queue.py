@@ -125,7 +125,7 @@ class TestResult:
         for split in ("dev", "test"):
             assert set(scores[split]) == {"gold words", "raw text", "gold tags"}
             for source in scores[split].values():
-                assert set(source) == {"paper", "search"}
+                assert set(source) == {"paper", "greedy", "search"}
                 assert all(0 <= correct <= min(gold, system) for correct, gold, system in source["paper"].values())
 
     def test_what_else_is_known(self, result):
