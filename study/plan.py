@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import Any
 
 from biplanar.tagger.config import Config, read_config
@@ -13,10 +14,12 @@ from study.treebanks import TREEBANKS
 
 PAPER, DEFAULT = "paper", "accurate"  # configurations of the package
 
+DEFAULT_ENCODING = ("2p-full",)
+
 # The paper's four encodings, and the project's own.
 ENCODINGS = ("rel-pos", "1p-brackets", "2p-greedy", "2p-prop", "2p-full")
 SWITCH_AVERSE = ("2p-greedy-switch", "2p-prop-switch")
-SWITCH_TREEBANKS = ("hu", "af", "eu")  # small ones in which arcs cross
+SWITCH_TREEBANKS = ("eu", "af", "hu")  # small ones in which arcs cross
 LARGE = ("grc", "pt", "ko")  # two seeds instead of three
 
 
@@ -80,27 +83,23 @@ def config_of(run: Run, schedule: Schedule, words: int, settings: Mapping[str, s
 
 
 def plan() -> tuple[Run, ...]:
-    """All runs: first one row of each kind for every treebank, then the other seeds, switch-averse planes last.
+    """All runs, the most important first: the first seed of every encoding, the default configuration, other seeds.
 
-    Among those of the same importance the longest come first, so that none is begun late.
+    The default configuration takes longest on the large treebanks, and so begins with them. Among runs of the same
+    importance the longest come first, so that none is begun late.
     """
-    switch_averse = (
-        Run(treebank, PAPER, encoding, seed)
-        for seed in (1, 2, 3)
-        for treebank in reversed(SWITCH_TREEBANKS)
-        for encoding in SWITCH_AVERSE
-    )
+    large = [treebank.code for treebank in reversed(TREEBANKS) if treebank.code in LARGE]
+    small = [treebank.code for treebank in reversed(TREEBANKS) if treebank.code not in LARGE]
     return (
-        *_rows(PAPER, ENCODINGS, 1),
-        *_rows(DEFAULT, ("2p-full",), 1),
-        *_rows(PAPER, ENCODINGS, 2),
-        *_rows(DEFAULT, ("2p-full",), 2),
-        *_rows(PAPER, ENCODINGS, 3),
-        *switch_averse,
+        *_runs(DEFAULT, (1, 2), large, DEFAULT_ENCODING),
+        *_runs(PAPER, (1,), [*large, *small], ENCODINGS),
+        *_runs(DEFAULT, (1, 2), small, DEFAULT_ENCODING),
+        *_runs(PAPER, (2,), [*large, *small], ENCODINGS),
+        *_runs(PAPER, (3,), small, ENCODINGS),
+        *_runs(PAPER, (1, 2, 3), SWITCH_TREEBANKS, SWITCH_AVERSE),
     )
 
 
-def _rows(network: str, encodings: tuple[str, ...], seed: int) -> Iterator[Run]:
-    for treebank in reversed(TREEBANKS):
-        if seed < 3 or treebank.code not in LARGE:
-            yield from (Run(treebank.code, network, encoding, seed) for encoding in encodings)
+def _runs(network: str, seeds: Sequence[int], treebanks: Sequence[str], encodings: Sequence[str]) -> Iterator[Run]:
+    for seed, treebank, encoding in product(seeds, treebanks, encodings):
+        yield Run(treebank, network, encoding, seed)
