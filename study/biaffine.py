@@ -24,7 +24,7 @@ from biplanar.decoding.spanning import spanning_tree
 from biplanar.tagger.config import Config, ConfigError, read_config
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
-from biplanar.tagger.network import TensorBatch
+from biplanar.tagger.tensors import TensorBatch
 from biplanar.tagger.training import DEV_BATCH_WORDS, Gold, Trainer
 from study.common import command, split_settings, write_json
 from study.experiment import check_output, read_arguments, run
@@ -43,9 +43,9 @@ class BiaffineTrainer(Trainer):
     """The tagger's training with another loss and another decoder. Its layers of labels are there, but never used."""
 
     def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
-        hidden = self.network.encode(forms, batch)  # (sentences, words, width)
-        arcs = self._arc_scores(hidden, batch)
-        loss = self.auxiliary.loss(hidden, batch, arcs, gold.heads, gold.targets)
+        words = self.network.encoder(forms, batch)  # (all words, width)
+        arcs = self._arc_scores(batch.padded(words), batch)
+        loss = self.auxiliary.loss(words, batch, arcs, gold.heads, gold.targets)
         return loss, torch.zeros((), device=self.device)
 
     def _arc_scores(self, hidden: Tensor, batch: TensorBatch) -> Tensor:
@@ -76,8 +76,8 @@ class BiaffineTrainer(Trainer):
     @torch.no_grad()
     def _parse_batch(self, forms: Tensor, features: Batch) -> Int64s:
         """Heads and relations: (all words, 2)."""
-        batch = TensorBatch.of(features, self.device)
-        hidden = self.network.encode(forms, batch)  # (sentences, words, width)
+        batch = TensorBatch(features, self.device)
+        hidden = batch.padded(self.network.encoder(forms, batch))  # (sentences, words, width)
         scores = self._arc_scores(hidden, batch).cpu().numpy()
         heads = np.zeros(features.words.shape, dtype=np.int64)  # (sentences, words)
         for row, length in enumerate(features.lengths):

@@ -52,6 +52,8 @@ def train_to_the_best(trainer: Trainer) -> Iterator[Record]:
     networks = (trainer.network, trainer.auxiliary)
     best = [network.state_dict() for network in networks]
     for record in trainer.run():
+        if not isinstance(record, Record):  # progress within an epoch
+            continue
         if record.best:
             best = [deepcopy(network.state_dict()) for network in networks]
         yield record

@@ -28,12 +28,13 @@ from ufal import udpipe
 from biplanar.data.conllu import DEPREL, FORM, HEAD, ID, UPOS, Sentence, parse_conllu, read_conllu, write_conllu
 from biplanar.data.files import OPENERS
 from biplanar.data.forest import Forest
+from biplanar.data.raw_text import raw_text
 from biplanar.errors import BiplanarError
 from biplanar.evaluation import evaluate
 from biplanar.evaluation.statistics import Treebank as Trees
 from biplanar.evaluation.statistics import treebank_statistics
-from biplanar.pipeline.parser import raw_text
-from biplanar.tokenizer.segmentation import Segmenter, train_segmenter
+from biplanar.tokenizer.segmenter import Segmenter
+from biplanar.tokenizer.training import train_segmenter
 from study.common import command, pack, write_json
 from study.judge import with_any_tree
 from study.treebanks import BY_CODE, SPLITS, Treebank

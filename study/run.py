@@ -12,15 +12,18 @@ from typing import Any
 
 import numpy as np
 import torch
+from benchmarks.machine import processor, versions
 
-from biplanar.benchmark.machine import processor, versions
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.data.forest import Column
+from biplanar.decoding.decoders import get_decoder
+from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.tagger.checkpoint import save_weights
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Corpus
-from biplanar.tagger.predict import Parsed, TreeDecoder, parse_corpus
+from biplanar.tagger.predict import parse_corpus
 from biplanar.tagger.training import DEV_BATCH_WORDS, Trainer
 from study.common import pack, train_to_the_best
 from study.judge import Judge
@@ -30,6 +33,7 @@ from study.worker import Work
 
 DECODERS = ("paper", "greedy", "search")
 JUDGED = ("dev", "test")
+PACKAGES = ("numba", "numpy", "torch", "ufal.udpipe")
 
 # What is parsed, by its name in the results, and the file it is in. UPOS is predicted there; rel-pos, which alone looks
 # at it, is judged with gold tags too, so that what it loses by predicted ones is known.
@@ -105,8 +109,8 @@ class QuickTrainer(Trainer):
 def parse(trainer: Trainer, corpus: Corpus, upos: Column | None, decoder: str) -> Parsed:
     """The trees of a corpus."""
     scorer = TorchTagger(trainer.network, trainer.vocabulary, trainer.device)
-    scorer.threads = 1  # other runs have the other cores
-    how = TreeDecoder(trainer.encoding, trainer.vocabulary.tasks, decoder)
+    scorer.decoding_threads = 1  # other runs have the other cores
+    how = TreeDecoder(LabelInventory(trainer.encoding, trainer.vocabulary.tasks), get_decoder(decoder))
     return parse_corpus(scorer, corpus, how, DEV_BATCH_WORDS, upos if trainer.encoding.needs_upos else None)
 
 
@@ -146,7 +150,7 @@ def execute(run: Run, work: Work) -> dict[str, Any]:
             "train": round(trained - ready, 2),
             "judge": round(judged - trained, 2),
         },
-        "versions": versions(),
+        "versions": versions(PACKAGES),
         "device": torch.cuda.get_device_name() if torch.device(work.device).type == "cuda" else processor(),
     }
 

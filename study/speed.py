@@ -19,13 +19,20 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from biplanar.benchmark.machine import available_cores, machine, versions
+from benchmarks.machine import available_cores, machine, versions
+
+from biplanar.bulk.chunks import Source
+from biplanar.bulk.engines import ThisProcess
+from biplanar.bulk.files import parse_files
+from biplanar.bulk.task import Task
 from biplanar.data.conllu import read_conllu, write_conllu
 from biplanar.errors import FileError
+from biplanar.pipeline.options import ParseOptions
 from biplanar.tagger.features import Corpus, batches_by_words
 from study.common import command, write_json
 from study.queue import RESULTS
 
+PACKAGES = ("numba", "numpy", "onnxruntime", "torch")
 PASSES = 3
 DECODERS = ("paper", "search")
 
@@ -34,7 +41,7 @@ def measure(model: Path, data: Path, device: str, runtime: str) -> list[dict[str
     """The seconds of all passes of one model over its treebank's test set."""
     import numpy as np
 
-    from biplanar.pipeline.parser import load
+    from biplanar.pipeline.loading import load
 
     treebank = model.name.partition("-")[0]
     sentences = list(read_conllu(data / treebank / "test.tagged.conllu.xz"))
@@ -47,7 +54,7 @@ def measure(model: Path, data: Path, device: str, runtime: str) -> list[dict[str
         forms = parser.scorer.represent(corpus.forms)
         begun = [parser.scorer.score(forms, corpus.batch(batch)) for batch in batches]
         for scores in begun:  # a device may still be at work
-            scores["deprel"]
+            scores.labels["deprel"]
 
     passes: dict[str, Callable[[], None]] = {"network": network}
     with tempfile.TemporaryDirectory() as folder:
@@ -68,8 +75,9 @@ def _forget(parser: Any) -> None:
 
 def _parse(parser: Any, source: Path, target: Path, decoder: str) -> None:
     _forget(parser)
+    task = Task(parser.folder.path, options=ParseOptions(decoder=decoder))
     with target.open("wb") as stream:
-        parser.parse_file(source, stream, decoder=decoder)
+        parse_files(Source((source,)), stream, task, ThisProcess(loaded=task.with_parser(parser)))
 
 
 def _timed(work: Callable[[], None]) -> Iterator[float]:
@@ -123,7 +131,7 @@ def main(arguments: Sequence[str]) -> None:
     if not models:
         raise FileError(f"{given.models}: expected folders of models, found none")
     end, rows = time.monotonic() + given.seconds, list[dict[str, Any]]()
-    known: dict[str, Any] = {"machine": machine(), "versions": versions(), "cores": given.cores}
+    known: dict[str, Any] = {"machine": machine(), "versions": versions(PACKAGES), "cores": given.cores}
     if given.device:
         import torch
 

@@ -61,7 +61,7 @@ class TestTraining:
         trainer, _, before = trained
         after = trainer.network.state_dict()
         changed = {name.partition(".")[0] for name in before if not torch.equal(before[name], after[name])}
-        assert changed == {"word_embedding", "char_embedding", "char_lstm", "layers"}
+        assert changed == {"encoder"}
         assert all(parameter.grad is not None for parameter in trainer.auxiliary.parameters())
 
     def test_the_weights_of_the_best_epoch_stay(self, monkeypatch):
@@ -142,7 +142,7 @@ class TestCommand:
         rest = [*self.settings(), "--training.epochs=2", "-o", str(output), "--weights", str(weights)]
         tagger.main([*self.files, "--device", "cpu", *rest])
         result = json.loads(output.read_text())
-        assert list(result["scores"]["test"]) == [row[0] for row in tagger.ROWS]
+        assert list(result["scores"]["test"]) == [row.name for row in tagger.ROWS]
         assert weights.exists()
 
     def test_no_folder_for_the_result(self, tmp_path):
