@@ -3,42 +3,54 @@
     python -m study.report
 
 A block between `<!-- NAME -->` and `<!-- end -->` in docs/study.md is replaced by what is computed under that name;
-all other text stays. A planned run that has no result is an error, unless study/results/missing.json says why.
+all other text stays. A planned run that has no result is an error, unless study/results/missing.json says why; a reason
+for a run that has a result is one, too.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
-from fnmatch import fnmatch
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from biplanar.data.files import writing
 from biplanar.errors import BiplanarError
-from study.common import command, read_json
+from study.common import command
 from study.figures import draw_all
 from study.plan import plan
 from study.queue import RESULTS
 from study.store import Store
 from study.tables import BLOCKS
+from study.verdicts import verdicts
 
 ROOT = Path(__file__).parent.parent
 DOCUMENT = ROOT / "docs" / "study.md"
 IMAGES = ROOT / "docs" / "images"
+ALL_BLOCKS = {**BLOCKS, "verdicts": verdicts}
 _BLOCK = re.compile(r"(<!-- (?P<name>[\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def check_complete(store: Store, reasons: dict[str, str]) -> None:
-    """That every planned run has a result, or a reason why not; reasons are given by patterns of keys."""
-    missing = [run.key for run in plan() if run.key not in store.runs]
-    unexplained = [key for key in missing if not any(fnmatch(key, pattern) for pattern in reasons)]
-    if unexplained:
+def check_complete(store: Store) -> None:
+    """That every planned run has either a result or a reason why not."""
+    explained = {key for keys in store.missing.values() for key in keys}
+    there = store.runs.keys() | ({"speed"} if store.speed["rows"] else set())
+    wanted = {run.key for run in plan()} | {"speed"}
+    if unexplained := sorted(wanted - there - explained):
         raise BiplanarError(f"expected results of all planned runs, found none of {', '.join(unexplained)}")
+    if outdated := sorted(explained & there):
+        raise BiplanarError(f"missing.json: expected runs without results, found {', '.join(outdated)}")
 
 
-def rebuild(text: str, blocks: dict[str, Callable[[Store], str]], store: Store) -> str:
+def check_alike(store: Store) -> None:
+    """That all runs were trained by the same schedule, so that encodings can be compared."""
+    first = next(iter(store.runs.values()))
+    for key, run in store.runs.items():
+        if run["schedule"] != first["schedule"]:
+            raise BiplanarError(f"{key}: expected the schedule {first['schedule']}, found {run['schedule']}")
+
+
+def rebuild(text: str, blocks: Mapping[str, Callable[[Store], str]], store: Store) -> str:
     """A document with all its blocks made anew."""
 
     def renewed(match: re.Match[str]) -> str:
@@ -57,9 +69,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--images", type=Path, default=IMAGES)
     given = parser.parse_args(arguments)
     store = Store.read(given.results)
-    reasons: Any = read_json(given.results / "missing.json") if (given.results / "missing.json").exists() else {}
-    check_complete(store, reasons)
-    text = rebuild(given.document.read_text(encoding="utf-8"), BLOCKS, store)
+    check_complete(store)
+    check_alike(store)
+    text = rebuild(given.document.read_text(encoding="utf-8"), ALL_BLOCKS, store)
     draw_all(store, given.images)
     with writing(given.document) as stream:
         stream.write(text)

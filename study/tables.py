@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from statistics import mean
 from typing import Any
 
-from study.plan import DEFAULT, ENCODINGS, PAPER, SWITCH_AVERSE, SWITCH_TREEBANKS
-from study.store import Difference, Store
+from study.plan import DEFAULT, ENCODINGS, PAPER, SWITCH_AVERSE, SWITCH_TREEBANKS, Schedule, plan
+from study.store import Difference, Store, survive_holm
 from study.treebanks import TREEBANKS, Treebank
 
-Where = tuple[str, str, str]  # split, source, decoder
+NOT_YET = "Open: there are no results yet."
 
 TWO_PLANES = ("2p-greedy", "2p-prop", "2p-full")
 SOURCES = ("raw text", "gold words")
@@ -106,7 +107,22 @@ def differences(store: Store) -> str:
                 found = [store.difference(treebank.code, encoding, "1p-brackets", d) for d in ("paper", "search")]
                 yield [title(treebank), encoding, *map(_cell, found)]
 
-    return table(["treebank", "encoding", "`paper`", "`search`"], rows())
+    cells = table(["treebank", "encoding", "`paper`", "`search`"], rows())
+    found = [
+        one
+        for treebank in ORDER
+        for encoding in TWO_PLANES
+        for decoder in ("paper", "search")
+        if (one := store.difference(treebank.code, encoding, "1p-brackets", decoder)) is not None
+    ]
+    sure, kept = [one for one in found if one.is_significant], survive_holm(found)
+    note = f"Of {len(found)} differences {_better_and_worse(sure)} have p < 0.05"
+    return f"{cells}\n\n{note}; after Holm's correction for that many, {_better_and_worse(kept)}."
+
+
+def _better_and_worse(differences: Sequence[Difference]) -> str:
+    better = sum(one.points > 0 for one in differences)
+    return f"{len(differences)} ({better} better, {len(differences) - better} worse)"
 
 
 def _cell(difference: Difference | None) -> str | None:
@@ -135,7 +151,9 @@ def switch_averse(store: Store) -> str:
                 rows = [store.accuracy(code, one, where) for one in (plain, encoding)]
                 yield [title(treebank), plain, *rows, _cell(found)]
 
-    return table(["treebank", "encoding", "LAS", "LAS, switch-averse", "difference"], rows())
+    found = list(rows())
+    head = ["treebank", "encoding", "LAS", "LAS, switch-averse", "difference"]
+    return table(head, iter(found)) if found else NOT_YET
 
 
 # Table 7
@@ -164,7 +182,7 @@ def speed(store: Store) -> str:
                 yield cells
 
     head = ["treebank", "encoding", "printed: core / GPU", "core, int8", "core, PyTorch", "GPU"]
-    return table(head, rows())
+    return table(head, rows()) if found else NOT_YET
 
 
 WHAT = ("network", "file to file, paper", "file to file, search")
@@ -180,7 +198,7 @@ def coverage(store: Store) -> str:
         for treebank in CROSSING:
             printed = store.printed["coverage"]["cells"][treebank.name]
             ours = store.facts[treebank.code]["statistics"]
-            full = ours["encodings"]["2p-full"]["coverage"]
+            full = f"{ours['encodings']['2p-full']['coverage']:.2f}"
             yield [
                 title(treebank),
                 *(f"{p:.2f} / {o:.2f}" for p, o in zip(printed, ours["coverage"], strict=True)),
@@ -254,13 +272,81 @@ def preparation(store: Store) -> str:
     return table(["treebank", "training words", "sentences", "words", "UPOS", "UPOS, gold words"], rows())
 
 
-# Verdicts
+# The default configuration, and what is best on dev
 
 
-def gains(store: Store, encoding: str, where: Where, treebanks: Sequence[Treebank]) -> list[float]:
-    """By how much the mean LAS is above that of `1p-brackets`."""
-    pairs = [[store.accuracy(t.code, one, where) for one in (encoding, "1p-brackets")] for t in treebanks]
-    return [mine.mean - other.mean for mine, other in pairs if mine is not None and other is not None]
+def best_printed(store: Store, treebank: Treebank) -> tuple[float, str]:
+    """The paper's best test LAS on a treebank, and the encoding it is of."""
+    cells = store.printed["accuracy"]["cells"][treebank.name]
+    return max((values[3], encoding) for encoding, values in cells.items())
+
+
+def default_configuration(store: Store) -> str:
+    """Its test LAS from raw text beside the best cell of the paper's Table 6."""
+
+    def rows() -> Iterator[list[object]]:
+        for treebank in ORDER:
+            printed, encoding = best_printed(store, treebank)
+            ours = store.accuracy(treebank.code, "2p-full", ("test", "raw text", "search"), network=DEFAULT)
+            if ours is not None:
+                above = ours.mean - printed
+                yield [title(treebank), f"{printed:.2f} ({encoding})", ours, f"{above:+.2f}", _yes(above > 0)]
+
+    return table(["treebank", "the paper's best", "default configuration", "difference", "above"], rows())
+
+
+def _yes(answer: bool) -> str:
+    return "yes" if answer else "no"
+
+
+def best_on_dev(store: Store) -> str:
+    """Mean dev LAS from raw text over all treebanks, by encoding and decoder, and how often an encoding is the best."""
+    decoders = ("paper", "greedy", "search")
+    means = {
+        (treebank.code, encoding, decoder): row.mean
+        for treebank in ORDER
+        for encoding in ENCODINGS
+        for decoder in decoders
+        if (row := store.accuracy(treebank.code, encoding, ("dev", "raw text", decoder))) is not None
+    }
+
+    def rows() -> Iterator[list[object]]:
+        for encoding in ENCODINGS:
+            cells = [mean(means[t.code, encoding, decoder] for t in ORDER) for decoder in decoders]
+            rest = [mean(means[t.code, encoding, "search"] for t in ORDER if t.code != "lt")]
+            yield [encoding, *(f"{value:.2f}" for value in cells + rest)]
+
+    return table(["encoding", *(f"`{one}`" for one in decoders), "`search`, without Lithuanian"], rows())
+
+
+# What was run, and what was not
+
+
+def schedule(store: Store) -> str:
+    """How long networks were trained, beside what the package would take."""
+    ours, package = Schedule(**next(iter(store.runs.values()))["schedule"]), Schedule()
+
+    def rows() -> Iterator[list[object]]:
+        for treebank in ORDER:
+            words = store.facts[treebank.code]["splits"]["train"]["words"]
+            yield [
+                title(treebank),
+                f"{words:,}",
+                *(f"{one.all_updates(words):,} × {one.batch_words:,}" for one in (ours, package)),
+                *(one.epochs(words) for one in (ours, package)),
+            ]
+
+    head = ["treebank", "training words", "updates × words, here", "updates × words, package"]
+    return table([*head, "rounds, here", "rounds, package"], rows())
+
+
+def missing(store: Store) -> str:
+    """Planned runs without results, by the reason."""
+    runs = plan()
+    lines = [f"{sum(run.key in store.runs for run in runs)} of {len(runs)} planned runs have results. The others:", ""]
+    for reason, keys in store.missing.items():
+        lines.append(f"- {reason}: {', '.join(f'`{key}`' for key in keys)}")
+    return "\n".join(lines) if store.missing else lines[0].removesuffix(" The others:")
 
 
 BLOCKS: dict[str, Callable[[Store], str]] = {
@@ -274,4 +360,8 @@ BLOCKS: dict[str, Callable[[Store], str]] = {
     "differences": differences,
     "switch averse": switch_averse,
     "speed": speed,
+    "default configuration": default_configuration,
+    "best on dev": best_on_dev,
+    "schedule": schedule,
+    "missing": missing,
 }
