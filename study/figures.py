@@ -124,7 +124,8 @@ def labels(store: Store, figure: Figure) -> None:
         places = [row - 0.4 + (number + 0.5) * width for row in range(len(ORDER))]
         first, second = ([size[plane] or 0 for size in sizes] for plane in (0, 1))
         axes.bar(places, first, width * 0.92, color=COLOURS[encoding], label=encoding)
-        axes.bar(places, second, width * 0.92, bottom=first, color=COLOURS[encoding], alpha=0.45)
+        if any(second):
+            axes.bar(places, second, width * 0.92, bottom=first, color=COLOURS[encoding], alpha=0.45)
     axes.set_xticks(range(len(ORDER)), [title(one) for one in ORDER])
     axes.margins(y=0.06)
     axes.set_ylabel("labels on train and dev")
