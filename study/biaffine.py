@@ -1,6 +1,6 @@
 """The biaffine graph parser (Dozat and Manning 2017) as a reference for the tagger: the same encoder, another decoder.
 
-    python study/biaffine.py --train T.conllu --dev D.conllu --test E.conllu --seed 1 --device cuda -o result.json
+    python -m study.biaffine --train T.conllu --dev D.conllu --test E.conllu --seed 1 --device cuda -o result.json
 
 Features, vocabulary, encoder, dropout, batches, schedule and the choice of the best epoch are as in `biplanar train`,
 and any setting can be changed in the same way (--training.epochs 50, --network.hidden 200). In place of labels, every
@@ -24,9 +24,10 @@ from biplanar.decoding.spanning import spanning_tree
 from biplanar.tagger.config import Config, ConfigError, read_config
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
-from biplanar.tagger.network import TensorBatch
+from biplanar.tagger.tensors import TensorBatch
 from biplanar.tagger.training import DEV_BATCH_WORDS, Gold, Trainer
-from experiment import check_output, command, read_arguments, run, split_settings, write_result
+from study.common import command, split_settings, write_json
+from study.experiment import check_output, read_arguments, run
 
 # What only the tagger has is off, and arcs and relations count alike.
 REFERENCE = {
@@ -42,9 +43,9 @@ class BiaffineTrainer(Trainer):
     """The tagger's training with another loss and another decoder. Its layers of labels are there, but never used."""
 
     def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
-        hidden = self.network.encode(forms, batch)  # (sentences, words, width)
-        arcs = self._arc_scores(hidden, batch)
-        loss = self.auxiliary.loss(hidden, batch, arcs, gold.heads, gold.targets)
+        words = self.network.encoder(forms, batch)  # (all words, width)
+        arcs = self._arc_scores(batch.padded(words), batch)
+        loss = self.auxiliary.loss(words, batch, arcs, gold.heads, gold.targets)
         return loss, torch.zeros((), device=self.device)
 
     def _arc_scores(self, hidden: Tensor, batch: TensorBatch) -> Tensor:
@@ -75,8 +76,8 @@ class BiaffineTrainer(Trainer):
     @torch.no_grad()
     def _parse_batch(self, forms: Tensor, features: Batch) -> Int64s:
         """Heads and relations: (all words, 2)."""
-        batch = TensorBatch.of(features, self.device)
-        hidden = self.network.encode(forms, batch)  # (sentences, words, width)
+        batch = TensorBatch(features, self.device)
+        hidden = batch.padded(self.network.encoder(forms, batch))  # (sentences, words, width)
         scores = self._arc_scores(hidden, batch).cpu().numpy()
         heads = np.zeros(features.words.shape, dtype=np.int64)  # (sentences, words)
         for row, length in enumerate(features.lengths):
@@ -115,7 +116,7 @@ def main(arguments: Sequence[str]) -> None:
     given = read_arguments(others, "Train and score the biaffine reference.")
     check_output(given.output)
     config = reference_config(given.config, settings)
-    write_result(run(given, config, BiaffineTrainer, parse), given.output)
+    write_json(run(given, config, BiaffineTrainer, parse), given.output)
 
 
 if __name__ == "__main__":

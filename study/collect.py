@@ -1,14 +1,13 @@
 """Put the results of several runs into one file, and show them as the tables of the docs.
 
-    python study/collect.py results.json RUN.json ...      # one file of all runs
-    python study/collect.py results.json                   # its tables, as Markdown
+    python -m study.collect results.json RUN.json ...      # one file of all runs
+    python -m study.collect results.json                   # its tables, as Markdown
 
 A run's file is named TREEBANK-SYSTEM-SEED.json.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean
@@ -16,7 +15,8 @@ from typing import Any
 
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.config import Config
-from experiment import NONPROJECTIVE, command, write_result
+from study.common import command, read_json, write_json
+from study.experiment import NONPROJECTIVE
 
 Run = dict[str, Any]
 COUNTS = ("correct", "gold", "system")
@@ -24,7 +24,7 @@ COUNTS = ("correct", "gold", "system")
 
 def read_run(path: Path) -> Run:
     """A run without its records, and with those settings only that are not the default's."""
-    result = _read(path)
+    result = read_json(path)
     treebank, _, rest = path.stem.partition("-")
     system, _, seed = rest.rpartition("-")
     if not (treebank and system and seed.isdigit()):
@@ -87,23 +87,14 @@ def _f1(correct: int, gold: int, system: int) -> float:
     return 200 * correct / (gold + system)
 
 
-def _read(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise FileError(f"{path}: expected JSON, found {error}") from error
-
-
 def main(arguments: list[str]) -> None:
     """Collect, or show what was collected."""
     if not arguments:
         raise BiplanarError("expected RESULTS.json [RUN.json ...]")
     path, *files = map(Path, arguments)
     if files:
-        write_result({"runs": [read_run(file) for file in sorted(files)]}, path)
-    runs = _read(path)["runs"]
+        write_json({"runs": [read_run(file) for file in sorted(files)]}, path)
+    runs = read_json(path)["runs"]
     for split in ("dev", "test"):
         print("\n".join([f"\n{split}\n", *table_of_accuracies(runs, split)]))
         print("\n".join(["", *table_of_crossings(runs, split)]))

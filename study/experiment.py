@@ -1,14 +1,11 @@
-"""What the studies share: one training on one treebank, judged on dev and test, and the result as JSON."""
+"""What `study.tagger` and `study.biaffine` share: one training on one treebank, judged on dev and test."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +13,12 @@ from typing import Any
 import torch
 
 from biplanar.data.conllu import Sentence, read_conllu
-from biplanar.data.files import writing
-from biplanar.errors import BiplanarError, FileError
+from biplanar.errors import FileError
 from biplanar.evaluation import Evaluation, evaluate
-from biplanar.tagger.config import Config, ConfigError
+from biplanar.tagger.config import Config
 from biplanar.tagger.device import choose_device
-from biplanar.tagger.training import Record, Trainer
+from biplanar.tagger.training import Trainer
+from study.common import train_to_the_best
 
 ACCURACIES = ("UAS", "LAS", "ExactLAS")
 NONPROJECTIVE = ("NonprojectiveSentences", "NonprojectiveDependencies")
@@ -46,34 +43,6 @@ class Data:
         sentences = [sentence for file in files for sentence in file]
         treebanks = [number for number, file in enumerate(files) for _ in file]
         return cls(sentences, treebanks, list(read_conllu(dev)), list(read_conllu(test)))
-
-
-def train_to_the_best(trainer: Trainer) -> Iterator[Record]:
-    """Train, and when the records end, leave the weights of the epoch with the best dev LAS."""
-    networks = (trainer.network, trainer.auxiliary)
-    best = [network.state_dict() for network in networks]
-    for record in trainer.run():
-        if not isinstance(record, Record):
-            continue
-        if record.best:
-            best = [deepcopy(network.state_dict()) for network in networks]
-        yield record
-    for network, state in zip(networks, best, strict=True):
-        network.load_state_dict(state)
-
-
-def split_settings(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Take `--section.key value` and `--section.key=value` out of the arguments."""
-    others, settings, rest = list[str](), dict[str, str](), list(arguments)
-    while rest:
-        name, sign, value = rest.pop(0).partition("=")
-        if not re.fullmatch(r"--\w+\.\w+", name):
-            others.append(name + sign + value)
-        elif not sign and not rest:
-            raise ConfigError(f"expected {name} VALUE, found no value")
-        else:
-            settings[name.removeprefix("--")] = value if sign else rest.pop(0)
-    return others, settings
 
 
 def read_arguments(arguments: Sequence[str], description: str) -> argparse.Namespace:
@@ -125,22 +94,7 @@ def _to_dict(scores: Evaluation) -> dict[str, Any]:
     return {metric: scores[metric].to_dict() for metric in (*ACCURACIES, *NONPROJECTIVE)}
 
 
-def write_result(result: dict[str, Any], path: Path) -> None:
-    """As JSON."""
-    with writing(path) as stream:
-        stream.write(json.dumps(result) + "\n")
-
-
 def check_output(path: Path) -> None:
     """That the result will have a place; known now, not after hours of training."""
     if not path.parent.is_dir():
         raise FileError(f"{path.parent}: expected a folder, found none")
-
-
-def command(main: Callable[[Sequence[str]], None], name: str) -> None:
-    """Run a study's main function; errors are told without a traceback."""
-    try:
-        main(sys.argv[1:])
-    except BiplanarError as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        sys.exit(2)

@@ -1,6 +1,6 @@
 """The tagger, judged with each of its decoders, and without the parts of its recipe that only decoding uses.
 
-    python study/tagger.py --train T.conllu --dev D.conllu --test E.conllu --seed 1 --device cuda -o result.json
+    python -m study.tagger --train T.conllu --dev D.conllu --test E.conllu --seed 1 --device cuda -o result.json
 
 Settings as in `biplanar train`. One training gives rows for `greedy`, `search` and `minimum-risk`, and for `search`
 without the predicted depths and with relations that do not know the head, so that those parts' gains are seen on the
@@ -10,65 +10,90 @@ same network. The weight of the depths stands in a row's name. Words are the gol
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from biplanar.data.arrays import Float32s, Int64s
 from biplanar.data.conllu import Sentence
 from biplanar.data.forest import Column, Forest
-from biplanar.decoding.scores import DEPTH_WEIGHT
-from biplanar.encodings.brackets import DEPTH_TASK
+from biplanar.decoding.beam import SearchConfig
+from biplanar.decoding.candidates import DEPTH_WEIGHT
+from biplanar.decoding.decoders import get_decoder
+from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.scores import Scores
+from biplanar.decoding.tree_decoder import TreeDecoder
+from biplanar.encodings.stacks import DEPTH_TASK
 from biplanar.tagger.config import read_config
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Batch, Corpus
-from biplanar.tagger.predict import Scores, TreeDecoder, parse_corpus
+from biplanar.tagger.predict import parse_corpus
 from biplanar.tagger.training import DEV_BATCH_WORDS, Trainer
-from experiment import check_output, command, read_arguments, run, split_settings, write_result
+from study.common import command, split_settings, write_json
+from study.experiment import check_output, read_arguments, run
 
-# A row's name, its decoder, the tables of scores that it does without, and the weight of the depths.
+
+@dataclass(frozen=True)
+class Row:
+    """One way to decode, and what of the scores it does without."""
+
+    name: str
+    decoder: str
+    depth_weight: float = 0.0
+    depths: bool = True
+    relations_of_heads: bool = True
+
+    def without(self, scores: Scores) -> Scores:
+        """The scores that this row may see."""
+        kept = scores if self.relations_of_heads else replace(scores, given_governors=None)
+        if self.depths:
+            return kept
+        return replace(
+            kept, labels={name: kept.labels[name] for name in kept.labels if not name.startswith(DEPTH_TASK)}
+        )
+
+
 ROWS = (
-    ("greedy", "greedy", (), 0.0),
-    ("greedy, relations of words", "greedy", ("relation.",), 0.0),
-    *((f"search, depths {weight:g}", "search", (), weight) for weight in (1.0, 0.5, 0.25)),
-    ("search, no depths", "search", (DEPTH_TASK,), 0.0),
-    (f"search, depths {DEPTH_WEIGHT:g}, relations of words", "search", ("relation.",), DEPTH_WEIGHT),
-    (f"minimum-risk, depths {DEPTH_WEIGHT:g}", "minimum-risk", (), DEPTH_WEIGHT),
+    Row("greedy", "greedy"),
+    Row("greedy, relations of words", "greedy", relations_of_heads=False),
+    *(Row(f"search, depths {weight:g}", "search", weight) for weight in (1.0, 0.5, 0.25)),
+    Row("search, no depths", "search", depths=False),
+    Row(f"search, depths {DEPTH_WEIGHT:g}, relations of words", "search", DEPTH_WEIGHT, relations_of_heads=False),
+    Row(f"minimum-risk, depths {DEPTH_WEIGHT:g}", "minimum-risk", DEPTH_WEIGHT),
 )
 
 
 @dataclass(frozen=True)
-class Without:
-    """A scorer without some of its tables."""
+class RowScorer:
+    """A tagger that gives what a row may see."""
 
-    scorer: TorchTagger
-    prefixes: tuple[str, ...]
+    tagger: TorchTagger
+    row: Row
+
+    @property
+    def decoding_threads(self) -> int:
+        """As the tagger's."""
+        return self.tagger.decoding_threads
 
     def represent(self, forms: Sequence[str]) -> Any:
         """As they are."""
-        return self.scorer.represent(forms)
+        return self.tagger.represent(forms)
 
     def score(self, forms: Any, batch: Batch) -> Scores:
-        """The tables whose names do not start so."""
-        tables = self.scorer.score(forms, batch)
-        return {name: table for name, table in tables.items() if not name.startswith(self.prefixes)}
-
-    def relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
-        """Scores of relations, given each word's head."""
-        return self.scorer.relate(dependents, heads, governors)
+        """Without what the row does without."""
+        return self.row.without(self.tagger.score(forms, batch))
 
 
 def parse(trainer: Trainer, sentences: list[Sentence]) -> Mapping[str, list[Sentence]]:
     """The sentences as each row's decoder parses them."""
-    names = trainer.vocabulary.tasks
+    inventory = LabelInventory(trainer.encoding, trainer.vocabulary.tasks)
+    tagger = TorchTagger(trainer.network, trainer.vocabulary, trainer.device)
     corpus = Corpus.of(sentence.forms for sentence in sentences)
     given = Forest.from_sentences(sentences)
     result = {}
-    for row, decoder, prefixes, depth_weight in ROWS:
-        scorer = Without(TorchTagger(trainer.network, trainer.vocabulary, trainer.device), prefixes)
-        how = TreeDecoder(trainer.encoding, names, decoder, depth_weight=depth_weight)
-        found = parse_corpus(scorer, corpus, how, DEV_BATCH_WORDS, given.upos)
-        trees = Forest(given.offsets, found.heads, Column(found.relations, names["deprel"])).trees()
-        result[row] = [sentence.with_tree(tree) for sentence, tree in zip(sentences, trees, strict=True)]
+    for row in ROWS:
+        how = TreeDecoder(inventory, get_decoder(row.decoder), SearchConfig(depth_weight=row.depth_weight))
+        found = parse_corpus(RowScorer(tagger, row), corpus, how, DEV_BATCH_WORDS, given.upos)
+        trees = Forest(given.offsets, found.heads, Column(found.relations, inventory.deprels)).trees()
+        result[row.name] = [sentence.with_tree(tree) for sentence, tree in zip(sentences, trees, strict=True)]
     return result
 
 
@@ -77,7 +102,7 @@ def main(arguments: Sequence[str]) -> None:
     others, settings = split_settings(arguments)
     given = read_arguments(others, "Train and score the tagger.")
     check_output(given.output)
-    write_result(run(given, read_config(given.config, settings), Trainer, parse), given.output)
+    write_json(run(given, read_config(given.config, settings), Trainer, parse), given.output)
 
 
 if __name__ == "__main__":

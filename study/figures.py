@@ -1,0 +1,170 @@
+"""The plots of docs/study.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from study.plan import DEFAULT, ENCODINGS, PAPER
+from study.store import Store
+from study.tables import CROSSING, ORDER, TWO_PLANES, title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = {
+    "rel-pos": "#9a9a9a",
+    "1p-brackets": "#3b4a5a",
+    "2p-greedy": "#e08a1e",
+    "2p-prop": "#2a9d8f",
+    "2p-full": "#7b4fb5",
+    "default configuration": "#c0392b",
+}
+MARKERS = {"2p-greedy": "o", "2p-prop": "s", "2p-full": "D"}
+DECODERS = ("paper", "search")
+
+# Treebanks with nearly the same share of non-projective dependencies: where their names stand, in points.
+APART = {"af": (-12, 10), "pt": (9, 17), "hu": (12, -16)}
+
+
+def gain(store: Store, figure: Figure) -> None:
+    """Gain over one plane against the share of non-projective dependencies."""
+    for axes, decoder in zip(_pair(figure), DECODERS, strict=True):
+        for encoding in TWO_PLANES:
+            where = ("test", "raw text", decoder)
+            pairs = [(_crossing_share(store, t.code), _gain(store, t.code, encoding, where)) for t in ORDER]
+            axes.plot(*zip(*pairs, strict=True), MARKERS[encoding], color=COLOURS[encoding], label=encoding, alpha=0.85)
+        for treebank in ORDER:
+            gains = [_gain(store, treebank.code, one, ("test", "raw text", decoder)) for one in TWO_PLANES]
+            right, up = APART.get(treebank.code, (0, 7))
+            at = (_crossing_share(store, treebank.code), max(gains) if up > 0 else min(gains))
+            line = {"arrowstyle": "-", "color": "#888888", "linewidth": 0.6} if right else None
+            axes.annotate(
+                treebank.code, at, (right, up), textcoords="offset points", ha="center", fontsize=8, arrowprops=line
+            )
+        axes.axhline(0, color="#888888", linewidth=0.8)
+        axes.margins(y=0.14)
+        axes.set_title(f"decoder {decoder}")
+        axes.set_xlabel("non-projective dependencies, % of the treebank")
+    figure.axes[0].set_ylabel("test LAS above 1p-brackets, points")
+    figure.axes[0].legend(frameon=False)
+
+
+def differences(store: Store, figure: Figure) -> None:
+    """LAS differences from one plane with 95% intervals."""
+    left, right = _pair(figure)
+    right.sharex(left)
+    for axes, decoder in zip((left, right), DECODERS, strict=True):
+        for shift, encoding in zip((-0.22, 0.0, 0.22), TWO_PLANES, strict=True):
+            for row, treebank in enumerate(ORDER):
+                found = store.difference(treebank.code, encoding, "1p-brackets", decoder)
+                if found is None:
+                    continue
+                bars = [[found.points - found.low], [found.high - found.points]]
+                axes.errorbar(
+                    found.points,
+                    row + shift,
+                    xerr=bars,
+                    fmt=MARKERS[encoding],
+                    markersize=4.5,
+                    markerfacecolor=COLOURS[encoding] if found.is_significant else "white",
+                    color=COLOURS[encoding],
+                    label=encoding if row == 0 else None,
+                )
+        axes.axvline(0, color="#888888", linewidth=0.8)
+        axes.set_title(f"decoder {decoder}")
+        axes.set_xlabel("test LAS above 1p-brackets, gold words")
+        axes.set_yticks(range(len(ORDER)), [title(one) for one in ORDER])
+    left.invert_yaxis()
+    figure.legend(*left.get_legend_handles_labels(), frameon=False, loc="outside lower center", ncols=len(TWO_PLANES))
+
+
+def recall(store: Store, figure: Figure) -> None:
+    """Recall of non-projective dependencies, with the printed figures as lines."""
+    axes = figure.subplots()
+    systems = [
+        *((one, PAPER, one, "paper") for one in ENCODINGS[1:]),
+        ("default configuration", DEFAULT, "2p-full", "search"),
+    ]
+    width = 0.8 / len(systems)
+    printed = store.printed["nonprojective_dependencies_pr"]["cells"]
+    for number, (name, network, encoding, decoder) in enumerate(systems):
+        places = [row - 0.4 + (number + 0.5) * width for row in range(len(CROSSING))]
+        where = ("test", "raw text", decoder)
+        values = [
+            100 * store.pooled(t.code, encoding, where, "NonprojectiveDependencies", network).recall for t in CROSSING
+        ]
+        label = f"{name}, {decoder}" if network == DEFAULT else name
+        axes.bar(places, values, width * 0.92, color=COLOURS[name], label=label)
+        if network == PAPER and encoding in printed[CROSSING[0].name]:
+            figures = [printed[t.name][encoding][1] for t in CROSSING]
+            axes.hlines(
+                figures,
+                [place - width * 0.46 for place in places],
+                [place + width * 0.46 for place in places],
+                color="black",
+                linewidth=1.6,
+                label="printed" if encoding == ENCODINGS[1] else None,
+            )
+    axes.set_xticks(range(len(CROSSING)), [title(one) for one in CROSSING])
+    axes.set_ylabel("recall of non-projective dependencies, %")
+    axes.set_title("test, from raw text; decoder paper where no other is named")
+    axes.legend(frameon=False)
+
+
+def labels(store: Store, figure: Figure) -> None:
+    """Sizes of label sets, the second plane's on top of the first's."""
+    axes = figure.subplots()
+    names = ENCODINGS[:4]
+    width = 0.8 / len(names)
+    for number, encoding in enumerate(names):
+        sizes = [store.facts[t.code]["statistics"]["label_sizes"][encoding] for t in ORDER]
+        places = [row - 0.4 + (number + 0.5) * width for row in range(len(ORDER))]
+        first, second = ([size[plane] or 0 for size in sizes] for plane in (0, 1))
+        axes.bar(places, first, width * 0.92, color=COLOURS[encoding], label=encoding)
+        if any(second):
+            axes.bar(places, second, width * 0.92, bottom=first, color=COLOURS[encoding], alpha=0.45)
+    axes.set_xticks(range(len(ORDER)), [title(one) for one in ORDER])
+    axes.margins(y=0.06)
+    axes.set_ylabel("labels on train and dev")
+    axes.set_title("label sets; lighter: the second plane")
+    axes.legend(frameon=False)
+
+
+FIGURES: dict[str, tuple[Callable[[Store, Figure], None], tuple[float, float]]] = {
+    "gain": (gain, (9.0, 3.8)),
+    "differences": (differences, (9.0, 4.6)),
+    "recall": (recall, (9.0, 4.0)),
+    "labels": (labels, (9.0, 3.8)),
+}
+
+
+def draw_all(store: Store, folder: Path) -> None:
+    """Write every plot as SVG; the same results give the same bytes."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with matplotlib.rc_context(
+        {"svg.hashsalt": "study", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
+    ):
+        for name, (draw, size) in FIGURES.items():
+            figure = Figure(figsize=size, layout="constrained", facecolor="white")
+            draw(store, figure)
+            figure.savefig(folder / f"study-{name}.svg", metadata={"Date": None})
+
+
+def _pair(figure: Figure) -> tuple[Axes, Axes]:
+    left, right = figure.subplots(1, 2, sharey=True)
+    return left, right
+
+
+def _crossing_share(store: Store, treebank: str) -> float:
+    return float(store.facts[treebank]["statistics"]["nonprojectivity"][1])
+
+
+def _gain(store: Store, treebank: str, encoding: str, where: tuple[str, str, str]) -> float:
+    found = store.gain(treebank, (PAPER, encoding), (PAPER, "1p-brackets"), where)
+    return float("nan") if found is None else found

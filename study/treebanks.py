@@ -1,0 +1,47 @@
+"""The treebanks of the study: where their files are, and which of them stand in for the released ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from biplanar.errors import FileError
+
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Treebank:
+    """One treebank of UD 2.4. `near`: its training file is close to the released one, but not the same."""
+
+    code: str  # short name, part of every run's key
+    name: str  # as in the paper's tables
+    near: bool = False
+
+    @property
+    def language(self) -> str:
+        """The language, for tables."""
+        return self.name.partition("-")[0].replace("_", " ")
+
+    def file(self, split: str, root: Path) -> Path:
+        """The released file of a split below `root`, the folder that holds `ud-2.4` and `ud-near-2.4`."""
+        release = "ud-near-2.4" if self.near and split == "train" else "ud-2.4"
+        folder = root / release / f"UD_{self.name}"
+        found = sorted(folder.glob(f"*-{split}.conllu*"))
+        if len(found) != 1:
+            raise FileError(f"{folder}: expected one file *-{split}.conllu, found {len(found)}")
+        return found[0]
+
+
+# From small to large.
+TREEBANKS = (
+    Treebank("lt", "Lithuanian-HSE"),
+    Treebank("hu", "Hungarian-Szeged"),
+    Treebank("af", "Afrikaans-AfriBooms"),
+    Treebank("eu", "Basque-BDT"),
+    Treebank("gl", "Galician-CTG", near=True),
+    Treebank("grc", "Ancient_Greek-Perseus", near=True),
+    Treebank("pt", "Portuguese-Bosque"),
+    Treebank("ko", "Korean-Kaist"),
+)
+BY_CODE = {treebank.code: treebank for treebank in TREEBANKS}

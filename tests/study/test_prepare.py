@@ -1,0 +1,83 @@
+"""What the runs read, made from a tiny treebank; its tokenizer is the one that ships inside."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from study.common import read_json, unpack
+from study.treebanks import BY_CODE, Treebank
+
+from biplanar import read_conllu
+from biplanar.errors import FileError
+from study import prepare
+from tests.conftest import ROOT
+from tests.study.conftest import TINY
+
+TREEBANK = BY_CODE["lt"]
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    root = tmp_path_factory.mktemp("prepare")
+    folder = root / "ud-2.4" / "UD_Lithuanian-HSE"
+    folder.mkdir(parents=True)
+    for split in ("train", "dev", "test"):
+        text = TINY.read_text(encoding="utf-8")
+        if split == "test":  # a tag that the tagger has never seen
+            text = text.replace("\tDET\t", "\tX\t", 1)
+        (folder / f"lt_hse-ud-{split}.conllu").write_text(text, encoding="utf-8")
+    (root / "data" / "lt").mkdir(parents=True)
+    shutil.copy(ROOT / "src/biplanar/models/en/tokenizer.udpipe", root / "data" / "lt")
+    prepare.main([str(root / "data"), "lt", "--treebanks", str(root)])
+    return root / "data" / "lt"
+
+
+def test_files_hold_words_tags_and_trees_and_nothing_else(prepared):
+    for original, plain in zip(read_conllu(TINY), read_conllu(prepared / "train.conllu.xz"), strict=True):
+        assert (plain.forms, plain.upos, plain.tree) == (original.forms, original.upos, original.tree)
+        assert not plain.comments
+        assert {word.lemma for word in plain.words} == {"_"}
+
+
+def test_tags_are_predicted_and_trees_are_gold(prepared):
+    files = (prepared / "test.conllu.xz", prepared / "test.tagged.conllu.xz")
+    pairs = list(zip(*map(read_conllu, files), strict=True))
+    assert all(original.tree == tagged.tree for original, tagged in pairs)
+    tags = [pair for original, tagged in pairs for pair in zip(original.upos, tagged.upos, strict=True)]
+    right = sum(gold == found for gold, found in tags)
+    assert len(tags) > right > 0.8 * len(tags)
+    assert read_json(prepared / "facts.json")["splits"]["test"]["tags"] == [right, len(tags)]
+
+
+def test_words_of_raw_text_all_have_tags_and_no_trees(prepared):
+    for sentence in read_conllu(prepared / "dev.raw.conllu.xz"):
+        assert "_" not in sentence.upos
+        assert not sentence.is_parsed
+
+
+def test_facts(prepared):
+    facts, sentences = read_json(prepared / "facts.json"), list(read_conllu(TINY))
+    assert facts["splits"]["train"] == {"sentences": len(sentences), "words": sum(map(len, sentences))}
+    assert unpack(facts["splits"]["test"]["lengths"]).tolist() == list(map(len, sentences))
+    correct, gold, system = facts["splits"]["test"]["raw"]["Words"]
+    assert 0 < correct <= min(gold, system)
+    assert facts["statistics"]["split_sizes"][0] == len(sentences)
+
+
+def test_what_is_there_is_not_made_again(prepared, monkeypatch):
+    monkeypatch.setattr(prepare, "train_tagger", None)
+    monkeypatch.setattr(prepare, "write_files", None)
+    prepare.prepare(TREEBANK, prepared.parents[1], prepared.parent, prepare.PARTS)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(FileError, match=r"UD_Old-X: expected one file \*-train\.conllu, found 0"):
+        Treebank("x", "Old-X").file("train", tmp_path)
+
+
+def test_training_files_of_near_treebanks_are_apart(tmp_path):
+    folder = tmp_path / "ud-near-2.4" / "UD_Galician-CTG"
+    folder.mkdir(parents=True)
+    (folder / "gl_ctg-near-train.conllu").touch()
+    assert BY_CODE["gl"].file("train", tmp_path).parent == folder
