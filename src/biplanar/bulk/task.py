@@ -38,7 +38,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Trees:
+class ParsedChunk:
     """The sentences of a chunk, parsed: one tree each, or several."""
 
     given: ParserInput
@@ -94,24 +94,24 @@ class ChunkParser:
         as_objects = self.task.options.best > 1 or not self._as_conllu
         return self.parser.read(chunk.conllu(self.parser), self.task.options, as_objects=as_objects)
 
-    def parse(self, given: ParserInput) -> Trees:
+    def parse(self, given: ParserInput) -> ParsedChunk:
         """From sentences to trees."""
         if not len(given):
-            return Trees(given, [], Outcome())
+            return ParsedChunk(given, [], Outcome())
         if self.task.options.best > 1:
             return self._several(given)
         parsed = self.parser.parse(given, self._decoder, self.task.options.batch_words)
-        return Trees(given, parsed, parsed.outcome)
+        return ParsedChunk(given, parsed, parsed.outcome)
 
-    def _several(self, given: ParserInput) -> Trees:
+    def _several(self, given: ParserInput) -> ParsedChunk:
         sentences, outcome = list[Sentence](), Outcome()
         for sentence in given.sentences:
             found = self.parser.several_trees(sentence, self.task.options.best, self.task.options)
             sentences += map(_ranked, range(1, len(found.trees) + 1), *zip(*found.trees, strict=True))
             outcome += found.outcome
-        return Trees(given, sentences, outcome)
+        return ParsedChunk(given, sentences, outcome)
 
-    def render(self, chunk: Chunk, trees: Trees) -> Result:
+    def render(self, chunk: Chunk, trees: ParsedChunk) -> Result:
         """From trees to bytes; of what is drawn when all trees are there, CoNLL-U."""
         given, parsed = trees.given, trees.parsed
         if self._as_conllu and isinstance(parsed, Parsed):

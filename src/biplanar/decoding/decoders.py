@@ -67,8 +67,16 @@ def relations_given_heads(sentences: ScoredSentences, heads: Int32s) -> Int32s:
     return np.asarray(best_given_heads(sentences.scores.relate(heads), heads, sentences.inventory.roots))
 
 
+class _RelatedToHeads:
+    """What most decoders share: relations are chosen when heads are known."""
+
+    def relations(self, sentences: ScoredSentences, heads: Int32s) -> Int32s:
+        """Given the heads."""
+        return relations_given_heads(sentences, heads)
+
+
 @dataclass(frozen=True)
-class Search:
+class Search(_RelatedToHeads):
     """The best labels that together are a tree."""
 
     name: str = "search"
@@ -79,13 +87,9 @@ class Search:
         """By the search for the kind of labels."""
         return sentences.trees.best()
 
-    def relations(self, sentences: ScoredSentences, heads: Int32s) -> Int32s:
-        """Given the heads."""
-        return relations_given_heads(sentences, heads)
-
 
 @dataclass(frozen=True)
-class MinimumRisk:
+class MinimumRisk(_RelatedToHeads):
     """The tree whose arcs are likeliest, by the trees that the labels allow."""
 
     name: str = "minimum-risk"
@@ -96,13 +100,9 @@ class MinimumRisk:
         """By the search for the kind of labels."""
         return sentences.trees.least_risk()
 
-    def relations(self, sentences: ScoredSentences, heads: Int32s) -> Int32s:
-        """Given the heads."""
-        return relations_given_heads(sentences, heads)
-
 
 @dataclass(frozen=True)
-class Greedy:
+class Greedy(_RelatedToHeads):
     """Each word's best labels, cleanly repaired."""
 
     name: str = "greedy"
@@ -114,10 +114,6 @@ class Greedy:
         scores = sentences.scores
         labels = sentences.best_labels()
         return repaired_heads(sentences.inventory, labels, scores.deprels, scores.offsets, sentences.upos), Outcome()
-
-    def relations(self, sentences: ScoredSentences, heads: Int32s) -> Int32s:
-        """Given the heads."""
-        return relations_given_heads(sentences, heads)
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ CHARACTERS_AT_ONCE = 20_000  # after which other requests may have their turn
 ATTEMPTS = 2
 
 
-class TextChunk(NamedTuple):
+class Paragraphs(NamedTuple):
     """A part of a text, as `Segmenter.to_conllu` takes it."""
 
-    paragraphs: list[str]
+    texts: list[str]
     before: str
     presegmented: bool
 
@@ -35,10 +35,10 @@ class LoadSegmenter:
 
     path: Path
 
-    def __call__(self) -> Callable[[TextChunk], str]:
+    def __call__(self) -> Callable[[Paragraphs], str]:
         """Load the model; what is returned tokenizes."""
         segmenter = Segmenter.load(self.path)
-        return lambda chunk: segmenter.to_conllu(chunk.paragraphs, before=chunk.before, presegmented=chunk.presegmented)
+        return lambda chunk: segmenter.to_conllu(chunk.texts, before=chunk.before, presegmented=chunk.presegmented)
 
 
 class TokenizerProcess:
@@ -47,19 +47,19 @@ class TokenizerProcess:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = Lock()
-        self._worker: WorkerProcess[TextChunk] | None = None
+        self._worker: WorkerProcess[Paragraphs] | None = None
 
     def stream(self, text: str, *, presegmented: bool = False) -> Iterator[Sentence]:
         """The sentences of a text, as `Segmenter.stream` gives them."""
         before, count = "", 0
         for paragraphs in paragraphs_of([text], presegmented=presegmented, size=CHARACTERS_AT_ONCE):
-            if conllu := shift_numbers(self._tokenize(TextChunk(paragraphs, before, presegmented)), count):
+            if conllu := shift_numbers(self._tokenize(Paragraphs(paragraphs, before, presegmented)), count):
                 sentences = parse_conllu(conllu)
                 count += len(sentences)
                 yield from sentences
             before = spaces_after(before, paragraphs)
 
-    def _tokenize(self, chunk: TextChunk) -> str:
+    def _tokenize(self, chunk: Paragraphs) -> str:
         with self._lock:
             for _ in range(ATTEMPTS):
                 self._worker = self._worker or WorkerProcess(LoadSegmenter(self._path), threads=1)
