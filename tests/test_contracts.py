@@ -88,8 +88,11 @@ class Length:
     def encode(self, sentences: Sequence[Sentence]) -> Column:
         return Column.of("long" if len(form) > 4 else "short" for sentence in sentences for form in sentence.forms)
 
-    def decode(self, labels: Column, forms: Sequence[str]) -> list[str]:
-        return [f"{label}-{len(form)}" for label, form in zip(labels.labels(), forms, strict=True)]
+    def decode(self, labels: Column, forms: Column) -> Column:
+        return Column.of(f"{one}-{len(form)}" for one, form in zip(labels.labels(), forms.labels(), strict=True))
+
+    def parts(self, label: str) -> Sequence[str]:
+        return list(label)
 
 
 @dataclass(frozen=True)

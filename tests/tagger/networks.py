@@ -17,9 +17,8 @@ SMALL = {"word_dim": 8, "char_dim": 4, "char_hidden": 4, "hidden": 12, "layers":
 def small_network(vocabulary: Vocabulary, switches: dict[str, object]) -> Tagger:
     """A network in which nothing is zero, so that everything matters."""
     torch.manual_seed(5)
-    labels = {task: len(names) for task, names in vocabulary.tasks.items()}
     config = NetworkConfig(**{**SMALL, **switches})
-    network = Tagger(config, len(vocabulary.forms), len(vocabulary.chars), labels, arc_dim=9, treebanks=2)
+    network = Tagger(config, len(vocabulary.forms), len(vocabulary.chars), vocabulary.tasks, arc_dim=9, treebanks=2)
     with torch.no_grad():
         for parameter in network.parameters():
             if not parameter.any():

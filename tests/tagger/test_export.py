@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import nn
 
+from biplanar.decoding.columns import ColumnTables
 from biplanar.decoding.scores import Scores
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.config import NetworkConfig
@@ -36,12 +37,18 @@ SENTENCES = [
     ["the", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "and", "runs", "on", ","] * 4,
     [""],
 ]
-TASKS = {
+TREE_TASKS = {
     "plane1": tuple("0123456789A"),
     "plane2": tuple("012"),
     "deprel": tuple("01234567"),
     "depth.plane1.left": tuple("01234"),
 }
+COLUMN_TASKS = {
+    "upos": ("NOUN", "VERB", "X"),
+    "feats": ("_", "Case=Nom", "Case=Nom|Number=Sing", "Number=Sing"),
+    "lemma": ("↓0;;", "↓0;;-", "↑0↓1;;", "↓0=be"),
+}
+TASKS = TREE_TASKS | COLUMN_TASKS
 VOCABULARY = Vocabulary.of(SENTENCES, TASKS, min_form_count=1, min_char_count=1)
 
 CONFIGS = {
@@ -53,7 +60,10 @@ CONFIGS = {
         word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, output_hidden=0, attention=True, relation_hidden=0
     ),
     "small forms": NetworkConfig(
-        word_dim=20, char_dim=8, char_hidden=16, form_dim=14, hidden=30, layers=2, output_hidden=0
+        word_dim=20, char_dim=8, char_hidden=16, form_dim=14, hidden=30, layers=2, output_hidden=0, column_hidden=0
+    ),
+    "columns that see no forms": NetworkConfig(
+        word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, column_forms=False, column_hidden=0
     ),
     "treebanks": NetworkConfig(word_dim=7, char_dim=5, char_hidden=3, hidden=32, layers=2, treebank_dim=6),
     "all there is": NetworkConfig(
@@ -67,8 +77,7 @@ both_kinds = pytest.mark.parametrize("int8", [False, True], ids=["float32", "int
 def random_network(config: NetworkConfig) -> Tagger:
     """A network whose scores differ clearly, as those of a trained one do."""
     torch.manual_seed(7)
-    sizes = {task: len(names) for task, names in TASKS.items()}
-    network = Tagger(config, len(VOCABULARY.forms), len(VOCABULARY.chars), sizes, arc_dim=12, treebanks=3)
+    network = Tagger(config, len(VOCABULARY.forms), len(VOCABULARY.chars), TASKS, arc_dim=12, treebanks=3)
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             if not parameter.any() or "bias" in name:
@@ -96,21 +105,30 @@ def exported(network: Tagger, folder: Path, *, int8: bool = False) -> OnnxTagger
 def assert_same(found: Scores, expected: Scores) -> None:
     """All tables, and the relations to heads that are drawn by lot."""
     assert found.offsets.tolist() == expected.offsets.tolist()
-    assert list(found.labels) == list(expected.labels) == list(TASKS)
+    assert list(found.labels) == list(expected.labels) == list(TREE_TASKS)
     for task, table in expected.labels.items():
         assert found.labels[task].shape == table.shape
         assert found.labels[task].dtype == np.float32
         np.testing.assert_allclose(found.labels[task], table, atol=1e-4)
         assert (found.labels[task].argmax(axis=1) == table.argmax(axis=1)).all()
+    tables = found.columns.tables()
+    for column, table in expected.columns.tables().items():
+        np.testing.assert_allclose(tables[column], table, atol=1e-4)
+        assert (found.columns.best()[column] == expected.columns.best()[column]).all()
+    assert set(tables) == set(COLUMN_TASKS)
     assert found.knows_heads == expected.knows_heads
     governors = np.random.default_rng(3).integers(0, found.offsets[-1] + 1, found.offsets[-1])
     if expected.given_governors is not None:
         np.testing.assert_allclose(found.given_governors(governors), expected.given_governors(governors), atol=1e-4)
 
 
+def all_tables(scores: Scores) -> dict[str, NDArray[np.float32]]:
+    return {**scores.labels, **scores.columns.tables()}
+
+
 def agreement(one: Scores, other: Scores) -> float:
     """The share of labels that are the same."""
-    tables = [(one.labels[task], other.labels[task]) for task in TASKS]
+    tables = [(all_tables(one)[task], all_tables(other)[task]) for task in TASKS]
     return float(np.mean(np.concatenate([found.argmax(axis=1) == wanted.argmax(axis=1) for found, wanted in tables])))
 
 
@@ -159,12 +177,13 @@ def test_batching_changes_nothing(name: str, tmp_path: Path) -> None:
     tagger = exported(random_network(CONFIGS[name]), tmp_path)
     together = scores_of(tagger, SENTENCES)
     alone = [scores_of(tagger, [sentence]) for sentence in SENTENCES]
-    labels = {task: np.concatenate([scores.labels[task] for scores in alone]) for task in together.labels}
+    joined = {task: np.concatenate([all_tables(scores)[task] for scores in alone]) for task in TASKS}
+    labels, columns = ({task: joined[task] for task in tasks} for tasks in (TREE_TASKS, COLUMN_TASKS))
     assert together.knows_heads
     heads = [np.arange(len(sentence), dtype=np.int32) for sentence in SENTENCES]  # each word's is the one before
     related = np.concatenate([scores.relate(own) for scores, own in zip(alone, heads, strict=True)])
     np.testing.assert_allclose(together.relate(np.concatenate(heads)), related, atol=1e-4)
-    assert_same(replace(together, given_governors=None), Scores(together.offsets, labels))
+    assert_same(replace(together, given_governors=None), Scores(together.offsets, labels, columns=ColumnTables(columns)))
 
 
 @pytest.mark.parametrize("name", ["two layers", "treebanks", "small forms"])
@@ -175,8 +194,8 @@ def test_batching_changes_nothing_in_bytes(name: str, neighbours: list[list[str]
     tagger = framed(name)
     found = scores_of(tagger, [SENTENCES[0], *neighbours])
     alone = scores_of(tagger, [SENTENCES[0]])
-    for task, table in alone.labels.items():
-        np.testing.assert_allclose(found.labels[task][: len(SENTENCES[0])], table, atol=1e-5)
+    for task, table in all_tables(alone).items():
+        np.testing.assert_allclose(all_tables(found)[task][: len(SENTENCES[0])], table, atol=1e-5)
     heads = np.zeros(found.offsets[-1], dtype=np.int32)
     related = alone.relate(heads[: len(SENTENCES[0])])
     np.testing.assert_allclose(found.relate(heads)[: len(SENTENCES[0])], related, atol=1e-5)
@@ -252,7 +271,7 @@ class TestRelations:
         for scorer in (tagger, TorchTagger(network, VOCABULARY, torch.device("cpu"))):
             scores = scores_of(scorer, SENTENCES)
             assert not scores.knows_heads
-            assert list(scores.labels) == list(TASKS)
+            assert list(scores.labels) == list(TREE_TASKS)
             assert scores.relate(np.zeros(scores.offsets[-1], dtype=np.int32)) is scores.deprels
 
     def test_a_missing_file(self, network: Tagger, tmp_path: Path) -> None:

@@ -154,10 +154,9 @@ class TestAttention:
         torch.testing.assert_close(counts[1:, :5], torch.tensor([1, 0, 0, 0, 0.0]).expand(2, -1))
 
     def test_the_auxiliary_heads_have_arcs_only_if_the_tagger_has_none(self):
-        sizes = {"deprel": 5}
-        assert AuxiliaryHeads(AuxiliaryConfig(), 6, 0.0, sizes).arcs is not None
-        assert AuxiliaryHeads(AuxiliaryConfig(), 6, 0.0, sizes, own_arcs=False).arcs is None
-        assert AuxiliaryHeads(AuxiliaryConfig(arcs=0.0), 6, 0.0, sizes).arcs is None
+        assert AuxiliaryHeads(AuxiliaryConfig(), 6, 0.0, 5).arcs is not None
+        assert AuxiliaryHeads(AuxiliaryConfig(), 6, 0.0, 5, own_arcs=False).arcs is None
+        assert AuxiliaryHeads(AuxiliaryConfig(arcs=0.0), 6, 0.0, 5).arcs is None
 
 
 class TestRelations:

@@ -100,7 +100,7 @@ class ChunkParser:
             return ParsedChunk(given, [], Outcome())
         if self.task.options.best > 1:
             return self._several(given)
-        parsed = self.parser.parse(given, self._decoder, self.task.options.batch_words)
+        parsed = self.parser.parse(given, self._decoder, self.task.options)
         return ParsedChunk(given, parsed, parsed.outcome)
 
     def _several(self, given: ParserInput) -> ParsedChunk:
@@ -115,9 +115,11 @@ class ChunkParser:
         """From trees to bytes; of what is drawn when all trees are there, CoNLL-U."""
         given, parsed = trees.given, trees.parsed
         if self._as_conllu and isinstance(parsed, Parsed):
-            output = self.parser.to_conllu(given, parsed)
+            output = self.parser.to_conllu(given, parsed, self.task.options)
         else:
-            sentences = self.parser.with_trees(given.sentences, parsed) if isinstance(parsed, Parsed) else parsed
+            sentences: Iterable[Sentence] = (
+                self.parser.annotated(given, parsed, self.task.options) if isinstance(parsed, Parsed) else parsed
+            )
             output = self._text(sentences).encode()
         numbered = chunk.gets_numbers and self._as_conllu
         return Result(chunk.place, output, len(given), trees.outcome, numbered)

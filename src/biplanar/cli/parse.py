@@ -37,6 +37,10 @@ def parse(
         bool, typer.Option("--probabilities", help="How likely each head is, as HeadProb in MISC.")
     ] = False,
     best: Annotated[int, typer.Option(help="Write so many trees of each sentence, best first.", min=1, max=1000)] = 1,
+    tags: Annotated[
+        bool, typer.Option(help="Fill empty columns with the tags, features and lemmas that the model predicts.")
+    ] = True,
+    retag: Annotated[bool, typer.Option("--retag", help="Replace those that the input has.")] = False,
     batch_tokens: Annotated[
         int | None, typer.Option(help="Words in a batch; 500 on a processor, 60000 elsewhere.", min=1)
     ] = None,
@@ -60,7 +64,9 @@ def parse(
 
     if text is not None and files:
         raise BiplanarError(f"expected a file or --text, found both {files[0]} and --text")
-    options = ParseOptions(decoder or DEFAULT_DECODER, Beam(beam), probabilities, best, batch_tokens)
+    options = ParseOptions(
+        decoder or DEFAULT_DECODER, Beam(beam), probabilities, best, tags=tags, retag=retag, batch_words=batch_tokens
+    )
     task = Task(
         model,
         device=device,

@@ -39,6 +39,9 @@ def train(
     raw: Annotated[
         list[str] | None, typer.Option("--raw", help="Text, or CoNLL-U without trees, for the teachers to parse.")
     ] = None,
+    start: Annotated[
+        str | None, typer.Option(help="Start from the weights of this model: its folder, with model.safetensors.")
+    ] = None,
     settings: Annotated[list[str] | None, typer.Option("--set", help="section.key=value", hidden=True)] = None,
     resume: Annotated[
         bool,
@@ -61,7 +64,7 @@ def train(
 
     chosen = read_config(config, _overrides(settings or []) | ({"encoding": encoding} if encoding else {}))
     teachers = [folder for folder in (distill or "").split(",") if folder]
-    data = Data(train, dev, test, licence, teachers, raw or [])
+    data = Data(train, dev, test, licence, teachers, raw or [], start)
     folder = ModelFolder(Path(output))
     try:
         _show(train_model(data, chosen, folder, seed=seed, device=device, resume=resume))

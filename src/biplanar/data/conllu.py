@@ -19,6 +19,7 @@ from biplanar.errors import FormatError, LabelError, TreeError
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
+EMPTY = "_"  # a column without a value
 
 _BLANK = "\ufeff \t\r\n"  # what may be around sentences: white space, and a byte order mark
 _BLANK_LINES = re.compile(r"\n(?:[\ufeff \t\r]*(?:\n|\Z))+")
@@ -183,6 +184,8 @@ class Sentence:
 
     def with_columns(self, columns: Mapping[int, Sequence[str]]) -> Sentence:
         """The same sentence with other values in some columns (`LEMMA`, `UPOS`, ...), one for each word."""
+        if not columns:
+            return self
         for number, values in columns.items():
             if len(values) != len(self):
                 raise LabelError(f"{COLUMNS[number]}: expected {len(self)} values, found {len(values)}")

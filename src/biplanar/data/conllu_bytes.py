@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Bytes, Int32s, Int64s
-from biplanar.data.conllu import find_misfit
+from biplanar.data.arrays import Bools, Bytes, Int32s, Int64s
+from biplanar.data.conllu import COLUMNS, DEPREL, EMPTY, FEATS, LEMMA, UPOS, XPOS, find_misfit
 from biplanar.data.forest import Column, offsets_of
 from biplanar.data.tree import find_fault
 from biplanar.errors import LabelError, TreeError
@@ -27,8 +27,12 @@ _STEP = 1 << 14  # bytes that are looked through at a time, so that they are sti
 _SHORTEST = 2 * 10  # bytes of a word's line: one in each column, and a tab or line end behind it
 _LARGEST = 2**31 - 2  # bytes that 32 bits can number, with one more place behind them
 
-# The rows of `ConlluTable.places`, in pairs of start and end.
-_FORM, _UPOS, _ARC = 0, 2, 4
+# The rows of `ConlluTable.places`: where FORM starts, and where it and what follows it end. Behind each end is a tab.
+_START, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _ARC = range(7)
+
+# The columns between FORM and the arc, which can be filled, and their rows.
+FILLED = {LEMMA: _LEMMA, UPOS: _UPOS, XPOS: _XPOS, FEATS: _FEATS}
+_KEPT = -1  # the number of a value that stays as it is
 
 _WORD, _NO_WORD, _WRONG = 1, 0, -1  # what a line's ID says of it
 
@@ -39,7 +43,7 @@ class ConlluTable:
 
     data: bytes
     offsets: Int64s  # (sentences + 1,): the words of each sentence
-    places: Int32s  # (6, words): where FORM, UPOS and the arc (HEAD and DEPREL) start and end
+    places: Int32s  # (7, words): where FORM starts; where it, the next columns, and the arc (HEAD and DEPREL) end
 
     @classmethod
     def of(cls, data: bytes) -> ConlluTable | None:
@@ -47,7 +51,7 @@ class ConlluTable:
         if len(data) > _LARGEST or not _is_utf8(data):
             return None
         most_words = len(data) // _SHORTEST + 1
-        places = np.empty((6, most_words), dtype=np.int32)
+        places = np.empty((7, most_words), dtype=np.int32)
         offsets = np.zeros(most_words + 1, dtype=np.int64)
         sentences = _find(_signs(data), places, offsets)
         return cls(data, offsets[: sentences + 1], places[:, : offsets[sentences]]) if sentences > 0 else None
@@ -58,21 +62,30 @@ class ConlluTable:
     @cached_property
     def forms(self) -> Column:
         """The words as they are written; each distinct one is a name."""
-        return self._column(_FORM)
+        return self._column(self.places[_START], self.places[_FORM])
 
     @cached_property
     def upos(self) -> Column:
         """The universal part-of-speech tags."""
-        return self._column(_UPOS)
+        return self._column(*self._bounds(_UPOS))
 
-    def _column(self, row: int) -> Column:
-        signs, starts, ends = _signs(self.data), self.places[row], self.places[row + 1]
+    def _bounds(self, row: int) -> tuple[Int32s, Int32s]:
+        """Where a column behind FORM starts and ends."""
+        return self.places[row - 1] + np.int32(1), self.places[row]
+
+    def _column(self, starts: Int32s, ends: Int32s) -> Column:
+        signs = _signs(self.data)
         ids, firsts = _number(signs, starts, ends)
         names = bytes(_lines(signs, starts[firsts], ends[firsts])).decode()  # no column has a line end in it
         return Column(ids, tuple(names.split("\n")[:-1]))
 
-    def with_trees(self, heads: Int32s, deprels: Column) -> bytes:
-        """The same sentences with other heads and relations; all else stays as it is."""
+    def with_trees(
+        self, heads: Int32s, deprels: Column, columns: Mapping[int, Column] | None = None, *, replace: bool = False
+    ) -> bytes:
+        """The same sentences with other heads and relations; all else stays as it is.
+
+        `columns` (`LEMMA`, `UPOS`, `XPOS`, `FEATS`) are filled where they are empty, or, with `replace`, everywhere.
+        """
         words = self.places.shape[1]
         if not words == len(heads) == len(deprels.ids):
             raise TreeError(
@@ -80,13 +93,33 @@ class ConlluTable:
             )
         if fault := find_fault(heads, self.offsets):
             raise TreeError(fault.message, fault.sentence)
-        if (at := find_misfit(deprels.names)) is not None:
-            message = f"expected text without tabs and line ends as DEPREL, found {deprels.names[at]!r}"
-            raise LabelError(f"relation {at + 1}: {message}")
-        names, bounds = _joined((*deprels.names, "_"))  # "_" for those without a name
-        relations = np.where(deprels.ids < 0, len(deprels.names), deprels.ids)
-        arcs = self.places[_ARC], self.places[_ARC + 1]
-        return bytes(_write(_signs(self.data), *arcs, heads, relations, names, bounds))
+        _check(DEPREL, deprels)
+        names, values = [*deprels.names, EMPTY], np.full((len(FILLED), words), _KEPT, dtype=np.int32)
+        relations = np.where(deprels.ids < 0, len(deprels.names), deprels.ids)  # "_" for those without a name
+        for number, column in (columns or {}).items():
+            _check(number, column)
+            own = len(names) + column.ids
+            filled = FILLED[number] - _LEMMA
+            values[filled] = own if replace else np.where(self._is_empty(number), own, _KEPT)
+            names += column.names
+        text, bounds = _joined(names)
+        return bytes(_write(_signs(self.data), self.places, heads, relations, values, text, bounds))
+
+    def _is_empty(self, number: int) -> Bools:
+        """Which words have no value in a column; no features are a value, if other words of the sentence have some."""
+        starts, ends = self._bounds(FILLED[number])
+        empty = (ends - starts == 1) & (_signs(self.data)[starts] == ord(EMPTY))
+        if number == FEATS:
+            all_empty = np.logical_and.reduceat(empty, self.offsets[:-1])
+            empty = np.repeat(all_empty, np.diff(self.offsets))
+        return np.asarray(empty)
+
+
+def _check(number: int, column: Column) -> None:
+    """Refuse values that would break the lines."""
+    if (at := find_misfit(column.names)) is not None:
+        message = f"expected text without tabs and line ends as {COLUMNS[number]}, found {column.names[at]!r}"
+        raise LabelError(f"value {at + 1}: {message}")
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -139,9 +172,9 @@ def _find(data: Bytes, places: Int32s, offsets: Int64s) -> Any:
                     if kind == _WRONG:
                         return -1
                     if kind == _WORD:
-                        places[0, words], places[1, words] = tabs[0] + 1, tabs[1]
-                        places[2, words], places[3, words] = tabs[2] + 1, tabs[3]
-                        places[4, words], places[5, words] = tabs[5] + 1, tabs[7]
+                        places[_START, words], places[_ARC, words] = tabs[0] + 1, tabs[7]
+                        for row in range(_FORM, _ARC):
+                            places[row, words] = tabs[row]
                         words += 1
             if lines and (mark == start or mark >= len(data) - 1):  # a blank line, or there are no more lines
                 if words == offsets[sentences]:  # only comments
@@ -188,7 +221,7 @@ def _kind(data: Bytes, start: int, end: int, expected: int) -> Any:
 
 
 @compiled()
-def _number(data: Bytes, starts: Int64s, ends: Int64s) -> Any:
+def _number(data: Bytes, starts: Int32s, ends: Int32s) -> Any:
     """A number for each of some stretches of bytes, the same for equal ones; and where each number came first."""
     words, room = len(starts), 16
     while room < 2 * words:
@@ -230,18 +263,28 @@ def _lines(data: Bytes, starts: Int32s, ends: Int32s) -> Any:
 
 @compiled()
 def _write(
-    data: Bytes, starts: Int32s, ends: Int32s, heads: Int32s, relations: Int32s, names: Bytes, bounds: Int64s
+    data: Bytes, places: Int32s, heads: Int32s, relations: Int32s, values: Int32s, names: Bytes, bounds: Int64s
 ) -> Any:
-    """The data with other arcs from the starts to the ends."""
+    """The data with other arcs, and with values in the columns before them, where there are any."""
     size, words = len(data), len(heads)
     for word in range(words):
         name = bounds[relations[word] + 1] - bounds[relations[word]]
-        size += _digits(heads[word]) + 1 + name - (ends[word] - starts[word])
+        size += _digits(heads[word]) + 1 + name - (places[_ARC, word] - places[_FEATS, word] - 1)
+        for row in range(len(values)):
+            if values[row, word] != _KEPT:
+                value, filled = values[row, word], row + _LEMMA
+                size += bounds[value + 1] - bounds[value] - (places[filled, word] - places[filled - 1, word] - 1)
     result = np.empty(size, dtype=np.uint8)
     read = written = 0
     for word in range(words):
-        written = _copy(data, read, starts[word], result, written)
-        read = ends[word]
+        for row in range(len(values)):
+            value, filled = values[row, word], row + _LEMMA
+            if value != _KEPT:
+                written = _copy(data, read, places[filled - 1, word] + 1, result, written)
+                written = _copy(names, bounds[value], bounds[value + 1], result, written)
+                read = places[filled, word]
+        written = _copy(data, read, places[_FEATS, word] + 1, result, written)
+        read = places[_ARC, word]
         head, digits = heads[word], _digits(heads[word])
         for place in range(digits - 1, -1, -1):
             result[written + place] = _ZERO + head % 10

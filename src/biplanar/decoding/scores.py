@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from biplanar.data.arrays import Float32s, Int32s, Int64s
 
 DEPREL = "deprel"
+
+
+class ColumnScores(Protocol):
+    """The scores of output columns, which may be on a device, where the best labels are found as well."""
+
+    def best(self) -> Mapping[str, Int32s]:
+        """Each word's best label, by column."""
+
+    def tables(self) -> Mapping[str, Float32s]:
+        """All scores, by column: (words, labels)."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +34,7 @@ class Scores:
     labels: Mapping[str, Float32s]  # by task, the relation's among them: (words, labels)
     given_governors: Callable[[Int64s], Float32s] | None = None  # scores of relations: (words, relations)
     # A word's governor is 0 for the root, or 1 + the place of its head among all words.
+    columns: ColumnScores | None = None  # None: the network predicts no columns
 
     @property
     def deprels(self) -> Float32s:

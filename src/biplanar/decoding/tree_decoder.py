@@ -9,14 +9,16 @@ from functools import cached_property
 import numpy as np
 
 from biplanar.data.arrays import Float32s, Int32s, Int64s
+from biplanar.data.conllu import EMPTY
 from biplanar.data.forest import Column
 from biplanar.decoding.beam import Outcome, SearchConfig
-from biplanar.decoding.candidates import best_labels
 from biplanar.decoding.decoders import DECODERS, DEFAULT_DECODER, Decoder, ScoredSentences
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.search import TreeSearch, make_search
 from biplanar.errors import LabelError
+
+UPOS = "upos"  # the column that some encodings need
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class TreeDecoder:
     decoder: Decoder = DECODERS[DEFAULT_DECODER]
     config: SearchConfig = field(default_factory=SearchConfig)
     probabilities: bool = False
+    tags: bool = True  # whether output columns are wanted
 
     @cached_property
     def search(self) -> TreeSearch:
@@ -76,11 +79,23 @@ class TreeDecoder:
         return [(self._parsed(sentences, heads, Outcome(lost=1)), -np.inf)]
 
     def _sentences(self, scores: Scores, upos: Column | None) -> ScoredSentences:
+        upos = self._tags(scores, upos) if self.inventory.encoding.needs_upos else None
         return ScoredSentences(scores, self.inventory, lambda: self.search.trees(scores, upos), upos)
 
     def _parsed(self, sentences: ScoredSentences, heads: Int32s, outcome: Outcome) -> Parsed:
         relations = self.decoder.relations(sentences, heads)
         probabilities = sentences.trees.probabilities(heads) if self.probabilities else None
-        labels = sentences.scores.labels
-        columns = {name: best_labels(labels[name]) for name in self.inventory.output_columns}
+        found = sentences.scores.columns
+        columns = found.best() if found is not None and self.tags else {}
         return Parsed(heads, relations, probabilities, outcome, columns)
+
+    def _tags(self, scores: Scores, upos: Column | None) -> Column | None:
+        """The tags that an encoding needs: those that are given, and those that the network predicts elsewhere."""
+        if scores.columns is None or UPOS not in (best := scores.columns.best()):
+            return upos
+        predicted = Column(best[UPOS], self.inventory.names[UPOS])
+        if upos is None:
+            return predicted
+        names = (*upos.names, *predicted.names)
+        empty = np.array([name == EMPTY for name in upos.names])
+        return Column(np.where(empty[upos.ids], len(upos.names) + predicted.ids, upos.ids).astype(np.int32), names)

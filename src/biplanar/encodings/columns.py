@@ -1,17 +1,23 @@
-"""Output columns: values of a CoNLL-U column as labels, which the network predicts beside those of the tree.
+"""Output columns: values of CoNLL-U columns as labels, which the network predicts beside those of the tree.
 
 To add one is a class like `WholeValues`, and one line in `COLUMNS`; the setting `network.columns` switches it on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from biplanar.data.conllu import UPOS, Sentence
+import numpy as np
+
+from biplanar.data.conllu import EMPTY, FEATS, FORM, LEMMA, UPOS, XPOS, Sentence
 from biplanar.data.forest import Column
+from biplanar.encodings.lemma_rules import apply_rule, make_rule, rule_parts
 from biplanar.errors import UnknownNameError
+
+UNLABELLED = -1  # the number of a label that is not known, so that nothing is learned from it
 
 
 class OutputColumn(Protocol):
@@ -26,29 +32,126 @@ class OutputColumn(Protocol):
         """Which column of CoNLL-U it fills: `UPOS`, ..."""
 
     def encode(self, sentences: Sequence[Sentence]) -> Column:
-        """The label of each word of some sentences, end to end."""
+        """The label of each word of some sentences, end to end; no names if the sentences lack the column."""
 
-    def decode(self, labels: Column, forms: Sequence[str]) -> list[str]:
+    def decode(self, labels: Column, forms: Column) -> Column:
         """The value of each word, from its label and its form."""
+
+    def parts(self, label: str) -> Sequence[str]:
+        """What a label is made of, so that the network learns of labels that share a part together."""
 
 
 @dataclass(frozen=True)
 class WholeValues:
-    """Each value of a column is a label."""
+    """Each value of a column is a label. `pieces` takes values apart, for what they have in common."""
 
     name: str
     number: int
+    pieces: Callable[[str], Sequence[str]] = lambda _: ()
 
     def encode(self, sentences: Sequence[Sentence]) -> Column:
-        """The values themselves."""
-        return Column.of(value for sentence in sentences for value in sentence.column(self.number))
+        """The values themselves, where there are any."""
+        return _labelled([value for sentence in sentences for value in sentence.column(self.number)])
 
-    def decode(self, labels: Column, forms: Sequence[str]) -> list[str]:
+    def decode(self, labels: Column, forms: Column) -> Column:
         """The labels themselves."""
-        return labels.labels()
+        return labels
+
+    def parts(self, label: str) -> Sequence[str]:
+        """Its pieces."""
+        return self.pieces(label)
 
 
-_ALL: tuple[OutputColumn, ...] = (WholeValues("upos", UPOS),)
+@dataclass(frozen=True)
+class Features:
+    """Features as sorted strings. No features are a value as well, but not if no word has any."""
+
+    name: str = "feats"
+    number: int = FEATS
+
+    def encode(self, sentences: Sequence[Sentence]) -> Column:
+        """Whole strings, which cannot contradict themselves; what they share, the network learns by their parts."""
+        column = Column.of(value for sentence in sentences for value in sentence.column(self.number))
+        if column.names == (EMPTY,):
+            return _labelled([EMPTY] * len(column.ids))
+        tidied = Column.of(map(sorted_features, column.names))
+        return Column(tidied.ids[column.ids], tidied.names)
+
+    def decode(self, labels: Column, forms: Column) -> Column:
+        """The labels themselves."""
+        return labels
+
+    def parts(self, label: str) -> Sequence[str]:
+        """Its features with their values, and which features they are."""
+        features = label.split("|")
+        return [*features, " ".join(feature.partition("=")[0] for feature in features)]
+
+
+def sorted_features(feats: str) -> str:
+    """Features in the order that CoNLL-U wants, each once; what is no feature is left out."""
+    features = {name.strip(): value.strip() for name, _, value in (one.partition("=") for one in feats.split("|"))}
+    pairs = sorted(((name, value) for name, value in features.items() if name and value), key=_by_name)
+    return "|".join(f"{name}={value}" for name, value in pairs) or EMPTY
+
+
+def _by_name(pair: tuple[str, str]) -> tuple[str, str]:
+    return pair[0].lower(), pair[0]
+
+
+@dataclass(frozen=True)
+class Lemmas:
+    """Lemmas by the rules that make them of forms."""
+
+    name: str = "lemma"
+    number: int = LEMMA
+
+    def encode(self, sentences: Sequence[Sentence]) -> Column:
+        """The rules, made in the way that needs fewer of them."""
+        columns = (FORM, LEMMA)
+        pairs = [pair for one in sentences for pair in zip(*map(one.column, columns), strict=True)]
+        known = [(form, lemma) for form, lemma in dict.fromkeys(pairs) if lemma != EMPTY or form == EMPTY]
+        if all(form == EMPTY for form, _ in known):
+            return _labelled([EMPTY] * len(pairs))
+        ways = [[make_rule(*pair, keeping=keeping) for pair in known] for keeping in (True, False)]
+        rules = dict(zip(known, min(ways, key=lambda way: len(set(way))), strict=True))
+        return _labelled([rules.get(pair, EMPTY) for pair in pairs])
+
+    def decode(self, labels: Column, forms: Column) -> Column:
+        """Apply the rules, each once to each form."""
+        pairs = labels.ids.astype(np.int64) * len(forms.names) + forms.ids
+        found, numbers = np.unique(pairs, return_inverse=True)
+        rules, words = np.divmod(found, len(forms.names))
+        lemmas = [
+            apply_rule(labels.names[rule], forms.names[word])
+            for rule, word in zip(rules.tolist(), words.tolist(), strict=True)
+        ]
+        return Column(numbers.astype(np.int32), tuple(lemmas))
+
+    def parts(self, label: str) -> Sequence[str]:
+        """Its casing and its scripts."""
+        return rule_parts(label)
+
+
+def _labelled(values: Sequence[str]) -> Column:
+    """Values as labels, but for those that say that there is none."""
+    column = Column.of(value for value in values if value != EMPTY)
+    ids = np.full(len(values), UNLABELLED, dtype=np.int32)
+    ids[[value != EMPTY for value in values]] = column.ids
+    return Column(ids, column.names)
+
+
+def _joined_tags(label: str) -> list[str]:
+    """The tags that make up a longer one (`ncn+jcm`), by their places, and the last one."""
+    tags = re.split(r"[+|]", label)
+    return [*(f"{place} {tag}" for place, tag in enumerate(tags)), f"last {tags[-1]}"]
+
+
+_ALL: tuple[OutputColumn, ...] = (
+    WholeValues("upos", UPOS),
+    WholeValues("xpos", XPOS, _joined_tags),
+    Features(),
+    Lemmas(),
+)
 COLUMNS: dict[str, OutputColumn] = {column.name: column for column in _ALL}
 
 

@@ -15,16 +15,20 @@ from biplanar.errors import FileError, FormatError
 from biplanar.tagger.config import Config, NetworkConfig
 from biplanar.tagger.features import Vocabulary
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 # Hexadecimal digits of a SHA-256 checksum, and how many of them a message shows.
 DIGITS, SHOWN_DIGITS = 64, 12
 
-# Settings that a folder does not have take these values: models of format 1 lack what came later.
+# Settings that a folder does not have take these values: models of older formats lack what came later.
 DEFAULTS = {
-    1: Config(network=NetworkConfig(attention=False, depths=False, relation_hidden=0, treebank_dim=0)),
+    1: Config(network=NetworkConfig(attention=False, depths=False, relation_hidden=0, treebank_dim=0, columns="")),
+    2: Config(network=NetworkConfig(columns="")),
     FORMAT_VERSION: Config(),
 }
+
+# Settings that older formats have and newer ones lack: what they were for, training, is over.
+RETIRED = {"auxiliary": ("upos", "feats")}
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,8 @@ class ModelFolder:
         for section in Config().to_dict():
             if section not in values:
                 raise FileError(f"{self.config}: truncated or corrupt (it has no {section!r})")
+        if version != FORMAT_VERSION:
+            _drop_retired(values)
         try:
             return Config.from_dict(values, DEFAULTS[version]), Vocabulary.from_dict(names)
         except (KeyError, TypeError, AttributeError) as error:
@@ -155,6 +161,13 @@ class ModelFolder:
                     str(self.checksums), number, "expected a SHA-256 checksum and a file name, found others"
                 )
             yield self.path / name, digest
+
+
+def _drop_retired(values: dict[str, Any]) -> None:
+    for section, names in RETIRED.items():
+        if isinstance(values[section], dict):
+            for name in names:
+                values[section].pop(name, None)
 
 
 def _sha256(path: Path) -> str:

@@ -20,6 +20,8 @@ class ParseOptions:
     beam: Beam = field(default_factory=Beam)  # how hard to search
     probabilities: bool = False  # of each word's head, as HeadProb in MISC
     best: int = 1  # trees of each sentence
+    tags: bool = True  # fill the columns that the model predicts: tags, features, lemmas
+    retag: bool = False  # and replace what the input has in them
     batch_words: int | None = None  # that go through the network at once; None: what suits the device
 
     def __post_init__(self) -> None:
@@ -41,7 +43,7 @@ class ParseOptions:
 
     def tree_decoder(self, inventory: LabelInventory) -> TreeDecoder:
         """What decodes the scores of a model's labels."""
-        return TreeDecoder(inventory, get_decoder(self.decoder), SearchConfig(self.beam), self.probabilities)
+        return TreeDecoder(inventory, get_decoder(self.decoder), SearchConfig(self.beam), self.probabilities, self.tags)
 
 
 DEFAULT_OPTIONS = ParseOptions()

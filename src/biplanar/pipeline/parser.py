@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from math import isnan
 from typing import TYPE_CHECKING, Any, overload
 
-from biplanar.data.conllu import MISC, RawConllu, Sentence
-from biplanar.data.conllu_bytes import ConlluTable
-from biplanar.data.forest import Column, Forest, offsets_of
+import numpy as np
+
+from biplanar.data.conllu import EMPTY, FEATS, MISC, RawConllu, Sentence
+from biplanar.data.conllu_bytes import FILLED, ConlluTable
+from biplanar.data.forest import Column, Forest
 from biplanar.decoding.beam import Outcome
 from biplanar.decoding.inventory import LabelInventory
-from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
+from biplanar.decoding.tree_decoder import UPOS, Parsed, TreeDecoder
 from biplanar.encodings import Encoding
 from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import FileError
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.options import DEFAULT_OPTIONS, ParseOptions
 from biplanar.pipeline.parser_input import ParserInput, chunked
-from biplanar.tagger.features import Corpus
 from biplanar.tagger.predict import Scorer, parse_corpus
 
 if TYPE_CHECKING:
@@ -112,26 +113,29 @@ class Parser:
         So `parser(["Nobody", "came", "."])` is three sentences, and `parser([["Nobody", "came", "."]])` is one.
         """
         sentences, outcome = list[Sentence](), Outcome()
-        for given, parsed in self._parsed(self._sentences(text), options.changed(**changes)):
-            sentences += self.with_trees(given.sentences, parsed)
+        chosen = options.changed(**changes)
+        for given, parsed in self._parsed(self._sentences(text), chosen):
+            sentences += self.annotated(given, parsed, chosen)
             outcome += parsed.outcome
         return Document(tuple(sentences), outcome)
 
     def pipe(
         self, sentences: Iterable[Sentence], options: ParseOptions = DEFAULT_OPTIONS, **changes: Any
     ) -> Iterator[Sentence]:
-        """Parse a stream of sentences, in its order and with bounded memory; all columns but the tree's are kept.
+        """Parse a stream of sentences, in its order and with bounded memory.
 
-        With `probabilities`, MISC says of each word how likely its head is (`HeadProb`).
+        The tree is replaced. What the model predicts beside it (`inventory.output_columns`) fills empty columns, with
+        `retag` all; the others are kept. With `probabilities`, MISC says how likely each word's head is (`HeadProb`).
         """
-        for given, parsed in self._parsed(sentences, options.changed(**changes)):
-            yield from self.with_trees(given.sentences, parsed)
+        chosen = options.changed(**changes)
+        for given, parsed in self._parsed(sentences, chosen):
+            yield from self.annotated(given, parsed, chosen)
 
     def _parsed(self, sentences: Iterable[Sentence], options: ParseOptions) -> Iterator[tuple[ParserInput, Parsed]]:
         decoder, enough = options.tree_decoder(self.inventory), self.chunk_words(options)
         for chunk in chunked(sentences, len, lambda _: enough):
             given = self._input(chunk)
-            yield given, self.parse(given, decoder, options.batch_words)
+            yield given, self.parse(given, decoder, options)
 
     def best_trees(
         self, text: Text, wanted: int = 5, options: ParseOptions = DEFAULT_OPTIONS, **changes: Any
@@ -151,61 +155,67 @@ class Parser:
 
     def several_trees(self, sentence: Sentence, wanted: int, options: ParseOptions = DEFAULT_OPTIONS) -> SeveralTrees:
         """Up to so many trees of one sentence."""
-        (tagged,) = self._tagged([sentence])
-        corpus = Corpus.of([tagged.forms])
-        scores = self.scorer.score(self.scorer.represent(corpus.forms), corpus.batch([0]))
-        upos = Column.of(tagged.upos) if self.encoding.needs_upos else None
-        found = options.tree_decoder(self.inventory).several(scores, wanted, upos)
-        trees = [(next(self.with_trees([tagged], parsed)), score) for parsed, score in found]
+        given = self._input([sentence])
+        scores = self.scorer.score(self.scorer.represent(given.corpus.forms), given.corpus.batch([0]))
+        found = options.tree_decoder(self.inventory).several(scores, wanted, self._given_tags(given, options))
+        trees = [(next(self.annotated(given, parsed, options)), score) for parsed, score in found]
         return SeveralTrees(trees, found[0][0].outcome)
 
     def read(self, blocks: Sequence[RawConllu], options: ParseOptions, *, as_objects: bool = False) -> ParserInput:
-        """Read sentences to be parsed together: as bytes, if only their trees will change, or else as objects."""
+        """Read sentences to be parsed together: as bytes, if MISC will not change, or else as objects."""
+        others = any(COLUMNS[name].number not in FILLED for name in self.inventory.output_columns)
 
-        def only_trees_change(table: ConlluTable) -> bool:
-            if as_objects or options.probabilities or self.inventory.output_columns:
+        def misc_is_kept(table: ConlluTable) -> bool:
+            if as_objects or others or options.probabilities:
                 return False
-            tags_missing = self.encoding.needs_upos and "_" in table.upos.names
+            tags_missing = self._needs_tagger and EMPTY in table.upos.names
             return not (tags_missing or PROBABILITY.encode() in table.data)
 
-        given = ParserInput.of(blocks, only_trees_change)
+        given = ParserInput.of(blocks, misc_is_kept)
         return given if given.table is not None else self._input(given.sentences)
 
-    def parse(self, given: ParserInput, decoder: TreeDecoder, batch_words: int | None = None) -> Parsed:
-        """The trees of some sentences."""
-        upos = given.upos if self.encoding.needs_upos else None
-        return parse_corpus(self.scorer, given.corpus, decoder, batch_words or self.batch_words, upos)
+    def parse(self, given: ParserInput, decoder: TreeDecoder, options: ParseOptions = DEFAULT_OPTIONS) -> Parsed:
+        """The trees of some sentences, and what else the model predicts."""
+        batch_words, upos = options.batch_words or self.batch_words, self._given_tags(given, options)
+        return parse_corpus(self.scorer, given.corpus, decoder, batch_words, upos)
 
-    def to_conllu(self, given: ParserInput, parsed: Parsed) -> bytes:
-        """Sentences with their trees."""
+    def to_conllu(self, given: ParserInput, parsed: Parsed, options: ParseOptions = DEFAULT_OPTIONS) -> bytes:
+        """Sentences with their trees and columns."""
         if given.table is not None:
-            return given.table.with_trees(parsed.heads, self._deprels(parsed))
-        return "".join([sentence.raw for sentence in self.with_trees(given.sentences, parsed)]).encode()
+            values = self._values(given, parsed)
+            return given.table.with_trees(parsed.heads, self._deprels(parsed), values, replace=options.retag)
+        return "".join([sentence.raw for sentence in self.annotated(given, parsed, options)]).encode()
 
-    def with_trees(self, sentences: list[Sentence], parsed: Parsed) -> Iterator[Sentence]:
-        """Sentences with their trees, one by one."""
-        offsets = offsets_of(map(len, sentences))
+    def annotated(
+        self, given: ParserInput, parsed: Parsed, options: ParseOptions = DEFAULT_OPTIONS
+    ) -> Iterator[Sentence]:
+        """Sentences with their trees and columns, one by one."""
+        values = {number: column.labels() for number, column in self._values(given, parsed).items()}
+        offsets = given.corpus.offsets
         forest = Forest(offsets, parsed.heads, self._deprels(parsed), None)
-        for sentence, tree, start in zip(sentences, forest.trees(), offsets[:-1], strict=True):
-            result = self._with_columns(sentence.with_tree(tree), parsed, int(start))
+        for sentence, tree, start in zip(given.sentences, forest.trees(), offsets[:-1].tolist(), strict=True):
+            words = slice(start, start + len(sentence))
+            own = {number: column[words] for number, column in values.items()}
+            result = sentence.with_tree(tree).with_columns(own if options.retag else _missing(sentence, own))
             if parsed.probabilities is not None:
-                own = parsed.probabilities[start : start + len(sentence)].tolist()
-                result = result.with_misc(PROBABILITY, [None if isnan(one) else f"{one:.3f}" for one in own])
+                likely = parsed.probabilities[words].tolist()
+                result = result.with_misc(PROBABILITY, [None if isnan(one) else f"{one:.3f}" for one in likely])
             elif PROBABILITY in sentence.raw:  # of another tree
                 result = result.with_misc(PROBABILITY, [None] * len(sentence))
             yield result
 
-    def _with_columns(self, sentence: Sentence, parsed: Parsed, start: int) -> Sentence:
-        """With the values that the model predicts, where a word has none."""
-        for name, ids in parsed.columns.items():
-            column = COLUMNS[name]
-            labels = Column(ids[start : start + len(sentence)], self.inventory.names[name])
-            given = sentence.column(column.number)
-            if "_" in given:
-                found = column.decode(labels, sentence.forms)
-                values = [new if old == "_" else old for old, new in zip(given, found, strict=True)]
-                sentence = sentence.with_columns({column.number: values})
-        return sentence
+    def _values(self, given: ParserInput, parsed: Parsed) -> dict[int, Column]:
+        """What the model predicts beside the trees, by the number of the column."""
+        forms = Column(given.corpus.words.astype(np.int32), tuple(given.corpus.forms))
+        return {
+            COLUMNS[name].number: COLUMNS[name].decode(Column(ids, self.inventory.names[name]), forms)
+            for name, ids in parsed.columns.items()
+        }
+
+    def _given_tags(self, given: ParserInput, options: ParseOptions) -> Column | None:
+        """The tags of the input, where they count; the decoder asks the network for what is missing."""
+        replaced = options.retag and not self._needs_tagger
+        return given.upos if self.encoding.needs_upos and not replaced else None
 
     def _sentences(self, text: Text) -> list[Sentence]:
         if isinstance(text, str):
@@ -229,13 +239,31 @@ class Parser:
         return ParserInput(None, self._tagged(sentences))
 
     def _tagged(self, sentences: list[Sentence]) -> list[Sentence]:
-        """With tags where the encoding needs them and not all words of a sentence have one."""
-        if not self.encoding.needs_upos:
+        """With tags of UDPipe's where the encoding needs them and not all words of a sentence have one."""
+        if not self._needs_tagger:
             return sentences
-        return [self.segmenter.tag([one])[0] if "_" in one.upos else one for one in sentences]
+        return [self.segmenter.tag([one])[0] if EMPTY in one.upos else one for one in sentences]
+
+    @property
+    def _needs_tagger(self) -> bool:
+        """Whether the encoding needs tags that the network does not predict."""
+        return self.encoding.needs_upos and UPOS not in self.inventory.output_columns
 
     def _deprels(self, parsed: Parsed) -> Column:
         return Column(parsed.relations, self.inventory.deprels)
+
+
+def _missing(sentence: Sentence, values: Mapping[int, list[str]]) -> dict[int, list[str]]:
+    """Values for the columns in which words have none, with those that they have.
+
+    No features are a value as well, if other words of the sentence have some.
+    """
+    missing = {}
+    for number, new in values.items():
+        old = sentence.column(number)
+        if EMPTY in old and not (number == FEATS and any(one != EMPTY for one in old)):
+            missing[number] = [value if one == EMPTY else one for one, value in zip(old, new, strict=True)]
+    return missing
 
 
 def head_probabilities(sentence: Sentence) -> list[float] | None:

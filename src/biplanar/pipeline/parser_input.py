@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -35,7 +36,7 @@ class ParserInput:
     def __len__(self) -> int:
         return len(self.sentences) if self.table is None else len(self.table)
 
-    @property
+    @cached_property
     def corpus(self) -> Corpus:
         """The words."""
         if self.table is None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.data.files import read_lines, writing
 from biplanar.data.raw_text import raw_text
 from biplanar.decoding import DEFAULT_DECODER
+from biplanar.decoding.tree_decoder import UPOS
 from biplanar.errors import BiplanarError, FileError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.loading import load
@@ -22,12 +24,15 @@ from biplanar.tagger.config import Config
 from biplanar.tagger.device import choose_device
 from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.export import export_onnx
+from biplanar.tagger.features import Vocabulary
+from biplanar.tagger.network import Tagger
 from biplanar.tagger.runtime import OnnxTagger
 from biplanar.tagger.training import Progress, Record, Trainer, build_network
 from biplanar.tagger.vectors import read_vectors
 from biplanar.tokenizer.training import train_segmenter
 
 METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "Words", "Sentences")
+COLUMN_METRICS = {"upos": "UPOS", "xpos": "XPOS", "feats": "UFeats", "lemma": "Lemmas"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,7 @@ class Data:
     licence: str = "not stated"
     teachers: Sequence[str] = ()  # folders
     raw: Sequence[str] = ()  # text, or CoNLL-U whose words are taken
+    start: str | None = None  # the folder of a model whose weights training starts from
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,7 @@ def train_model(
     if teachers:
         yield Stage("computing soft targets with the teachers")
     more = list(_parse_raw(teachers, data.raw))
+    start = None if data.start is None else ModelFolder(Path(data.start))
     trainer = Trainer(
         config,
         train + more,
@@ -83,8 +90,10 @@ def train_model(
         vectors=vectors,
         treebanks=treebanks + [0] * len(more),
         teachers=[Member(teacher.scorer, teacher.inventory.names) for teacher in teachers],
+        start=None if start is None else _load_network(start),
     )
-    origin = Origin.of(trainer, [teacher.folder.network_checksum() for teacher in teachers])
+    checksums = [teacher.folder.network_checksum() for teacher in teachers]
+    origin = Origin.of(trainer, checksums, "" if start is None else start.network_checksum())
     _prepare(folder, trainer, origin, resume)
     yield Stage(_describe(trainer))
     for event in trainer.run():
@@ -212,7 +221,7 @@ def _finish(
     export_model(folder)
     if epochs := trainer.config.training.segmenter_epochs:
         yield Stage("training the tokenizer")
-        train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=trainer.encoding.needs_upos)
+        train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=_needs_tagger(trainer))
         folder.write_checksums()
     _draw_curves(folder)
     parser, scores = load(folder.path), {}
@@ -223,12 +232,15 @@ def _finish(
     write_card(folder, data.train, data.licence, trainer.config, trainer.seed, scores, data.teachers, data.raw)
 
 
+def _needs_tagger(trainer: Trainer) -> bool:
+    """Whether the encoding needs tags that the network does not predict."""
+    return trainer.encoding.needs_upos and UPOS not in trainer.vocabulary.tasks
+
+
 def export_model(folder: ModelFolder) -> None:
     """Write a trained network for ONNX Runtime, in float32 and in int8, in the place of what there was."""
-    config, vocabulary = folder.read_settings()
     folder.verify(folder.segmenter)  # whose checksum is about to be written again
-    network = build_network(config, vocabulary)
-    load_weights(network, folder.weights)
+    network, vocabulary = _load_network(folder)
     folder.checksums.unlink(missing_ok=True)
     export_onnx(network, folder.onnx)
     export_onnx(network, folder.int8, int8=True)
@@ -236,13 +248,23 @@ def export_model(folder: ModelFolder) -> None:
     folder.write_checksums()
 
 
+def _load_network(folder: ModelFolder) -> tuple[Tagger, Vocabulary]:
+    config, vocabulary = folder.read_settings()
+    network = build_network(config, vocabulary)
+    load_weights(network, folder.weights)
+    return network, vocabulary
+
+
 def score(parser: Parser, gold: list[Sentence], *, decoder: str = DEFAULT_DECODER) -> dict[str, dict[str, float]]:
     """Scores in percent by the CoNLL 2018 metric and others, with gold words and, with a tokenizer, from raw text."""
     sources: dict[str, list[Sentence]] = {"gold words": gold}
     if parser.folder.segmenter.exists():
         sources["raw text"] = parser.segmenter.segment(raw_text(gold))
-    found = {name: evaluate(gold, parser.pipe(words, decoder=decoder)) for name, words in sources.items()}
-    return {name: {metric: round(100 * one[metric].f1, 2) for metric in METRICS} for name, one in found.items()}
+    pipes = {name: parser.pipe(words, decoder=decoder, retag=True) for name, words in sources.items()}
+    found = {name: evaluate(gold, trees) for name, trees in pipes.items()}
+    columns = [COLUMN_METRICS[name] for name in parser.inventory.output_columns if name in COLUMN_METRICS]
+    metrics = (*METRICS[:4], *columns, *METRICS[4:])
+    return {name: {metric: round(100 * one[metric].f1, 2) for metric in metrics} for name, one in found.items()}
 
 
 def _draw_curves(folder: ModelFolder) -> None:

@@ -70,10 +70,11 @@ class Origin:
     dev: str
     teachers: list[str]
     derived: str
+    start: str = ""
 
     @classmethod
-    def of(cls, trainer: Trainer, teachers: Sequence[str] = ()) -> Origin:
-        """Of a training, and the checksums of its teachers."""
+    def of(cls, trainer: Trainer, teachers: Sequence[str] = (), start: str = "") -> Origin:
+        """Of a training, and the checksums of its teachers and of the network it started from."""
         examples = trainer.train_examples
         arrays = {task: column.ids for task, column in examples.targets.items()}
         return cls(
@@ -83,6 +84,7 @@ class Origin:
             _checksum(*_treebank(trainer.dev_corpus, trainer.dev)),
             list(teachers),
             _checksum(trainer.vocabulary.to_dict(), examples.corpus.treebanks, *arrays, *arrays.values()),
+            start,
         )
 
     def differences(self, other: Origin) -> list[str]:
@@ -97,6 +99,7 @@ class Origin:
         found += ["the training data differ"] * (self.train != other.train)
         found += ["the dev data differ"] * (self.dev != other.dev)
         found += ["the teachers differ"] * (self.teachers != other.teachers)
+        found += ["the models they started from differ"] * (self.start != other.start)
         if not found and self.derived != other.derived:
             found.append("the word vectors, the features or the order of the files differ")
         return found

@@ -33,7 +33,9 @@ class NetworkConfig:
     attention: bool = False  # the biaffine arc scores, detached, as further features, in training and parsing
     depths: bool = True  # bracket encodings: how deep each stack is after each word, as further tasks
     relation_hidden: int = 200  # width of a layer before the relation given word and head; 0: none
-    columns: str = ""  # of CoNLL-U that are predicted beside the tree, with commas between: upos
+    columns: str = "upos,xpos,feats,lemma"  # of CoNLL-U that are predicted beside the tree, where the treebank has them
+    column_forms: bool = True  # columns see the word's form beside the word in its context
+    column_hidden: int = 400  # width of a layer before the labels of all columns; 0: none
     treebank_dim: int = 0  # a vector for each training file, for every word of its sentences; 0: none
 
 
@@ -43,9 +45,8 @@ class AuxiliaryConfig:
 
     arcs: float = 3.0  # biaffine scores of heads
     relations: float = 3.0  # biaffine scores of relations, given the head
-    upos: float = 0.0
-    feats: float = 0.0
     depths: float = 0.3  # of the network's stack depths
+    columns: float = 1.0  # of each of the network's output columns
     arc_dim: int = 400
     relation_dim: int = 100
 
@@ -121,7 +122,14 @@ CONFIGS = {
     "paper": Config(
         encoding="2p-greedy",
         network=NetworkConfig(
-            layers=2, output_hidden=0, dropout=0.33, word_dropout=0.0, attention=False, depths=False, relation_hidden=0
+            layers=2,
+            output_hidden=0,
+            dropout=0.33,
+            word_dropout=0.0,
+            attention=False,
+            depths=False,
+            relation_hidden=0,
+            columns="",
         ),
         auxiliary=AuxiliaryConfig(arcs=0.0, relations=0.0),
     ),
@@ -133,7 +141,14 @@ CONFIGS = {
     # Small, to be distilled from larger models (`--distill`). With the padding of int8, vectors have 128 features.
     "fast": Config(
         network=NetworkConfig(
-            char_hidden=100, form_dim=126, hidden=126, layers=2, output_hidden=0, dropout=0.1, relation_hidden=64
+            char_hidden=100,
+            form_dim=126,
+            hidden=126,
+            layers=2,
+            output_hidden=0,
+            dropout=0.1,
+            relation_hidden=64,
+            column_hidden=0,
         ),
         training=TrainingConfig(batch_words=1600, learning_rate=0.003),
     ),

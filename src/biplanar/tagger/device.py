@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from biplanar.data.arrays import Float32s, Int64s
+from biplanar.data.arrays import Float32s, Int32s, Int64s
 from biplanar.data.forest import offsets_of
 from biplanar.decoding.scores import Scores
 from biplanar.errors import BiplanarError
@@ -81,8 +82,9 @@ class TorchTagger:
         with self._precision():
             output: Output = self.network(forms, TensorBatch(batch, self.device))
         labels = FetchedTables(output.labels)
+        columns = DeviceColumns(output.columns) if output.columns else None
         relate = None if output.dependents is None else partial(self._relate, output, labels)
-        return Scores(offsets_of(batch.lengths), labels, relate)
+        return Scores(offsets_of(batch.lengths), labels, relate, columns)
 
     @torch.no_grad()
     def _relate(self, output: Output, labels: FetchedTables, governors: Int64s) -> Float32s:
@@ -133,6 +135,22 @@ class FetchedTables(Mapping[str, Float32s]):
         self._fetched.wait()
 
 
+class DeviceColumns:
+    """Scores of output columns, which stay on the device; the best labels are found there, and on their way."""
+
+    def __init__(self, tables: Mapping[str, Tensor]) -> None:
+        self._given = tables
+        self._best = Fetched(torch.stack([table.argmax(dim=-1).int() for table in tables.values()]))
+
+    def best(self) -> dict[str, Int32s]:
+        """Each word's best label."""
+        return dict(zip(self._given, self._best.array, strict=True))
+
+    def tables(self) -> dict[str, Float32s]:
+        """All scores."""
+        return {name: np.asarray(table.float().cpu().numpy()) for name, table in self._given.items()}
+
+
 class Fetched:
     """A tensor on its way from a device."""
 
@@ -155,7 +173,7 @@ class Fetched:
             self._done.synchronize()
 
     @property
-    def array(self) -> Float32s:
+    def array(self) -> NDArray[Any]:
         """Wait for it."""
         self.wait()
         return np.asarray(self._here.numpy())

@@ -35,7 +35,7 @@ def soft_targets(teacher: Scorer, corpus: Corpus, heads: Int32s, batch_words: in
     for chosen in batches_by_words(corpus.lengths, batch_words, np.argsort(corpus.lengths, kind="stable")):
         scores = teacher.score(forms, corpus.batch(chosen))
         places.append(corpus.places(chosen))
-        tables = dict(scores.labels)
+        tables = {**scores.labels, **({} if scores.columns is None else scores.columns.tables())}
         if scores.knows_heads:
             tables[RELATION] = scores.relate(heads[places[-1]])
         for task, table in tables.items():

@@ -11,6 +11,7 @@ import numpy as np
 
 from biplanar.data.arrays import Float32s, Int64s
 from biplanar.decoding.candidates import log_probabilities
+from biplanar.decoding.columns import ColumnTables
 from biplanar.decoding.scores import DEPREL, Scores
 from biplanar.errors import BiplanarError
 from biplanar.tagger.features import Batch
@@ -49,13 +50,20 @@ class Ensemble:
     def score(self, forms: list[Any], batch: Batch) -> Scores:
         """Log-probabilities by task, and of relations given heads where all members have them."""
         found = [member.scorer.score(vectors, batch) for member, vectors in zip(self.members, forms, strict=True)]
-        labels = {task: self._average(task, [scores.labels[task] for scores in found]) for task in self.tasks}
+        trees, columns = self._tables([scores.labels for scores in found]), None
+        if all(scores.columns for scores in found):
+            columns = ColumnTables(self._tables([one.columns.tables() for one in found if one.columns is not None]))
 
         def relate(governors: Int64s) -> Float32s:
             return self._average(DEPREL, [one.given_governors(governors) for one in found if one.given_governors])
 
         all_relate = all(scores.knows_heads for scores in found)
-        return Scores(found[0].offsets, labels, relate if all_relate else None)
+        return Scores(found[0].offsets, trees, relate if all_relate else None, columns)
+
+    def _tables(self, members: Sequence[Mapping[str, Float32s]]) -> dict[str, Float32s]:
+        """Averages of the ensemble's tasks that all members have tables of."""
+        shared = [task for task in self.tasks if all(task in tables for tables in members)]
+        return {task: self._average(task, [tables[task] for tables in members]) for task in shared}
 
     def _average(self, task: str, tables: Sequence[Float32s]) -> Float32s:
         """Log-probabilities of the ensemble's labels, from scores of the members'."""

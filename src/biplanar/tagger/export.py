@@ -19,7 +19,7 @@ from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.encoders.bilstm import BiLstm
 from biplanar.tagger.export_bilstm import BiLstmExport, array_of, bias_of
 from biplanar.tagger.layers import NEVER, BiaffineArcs, SharedDropout
-from biplanar.tagger.network import ATTENTION, Relations, Tagger
+from biplanar.tagger.network import ATTENTION, ColumnOutputs, Relations, Tagger
 from biplanar.tagger.onnx_graph import Graph, Shape, write_model
 from biplanar.tagger.runtime import DEPENDENT, GOVERNOR, OnnxFiles
 
@@ -48,6 +48,9 @@ class EncoderExport(Protocol):
 
     def for_states(self, weight: Float32s) -> Float32s:
         """The weight of a layer on encoded words, as they come out of `encode`."""
+
+    def for_forms(self, weight: Float32s) -> Float32s:
+        """The weight of a layer on vectors of forms, as they come in."""
 
 
 # To export another encoder is one class, and one line here.
@@ -121,6 +124,8 @@ def _words(network: Tagger, encoder: EncoderExport) -> onnx.ModelProto:
         layers = [firsts[task], *others.get(task, [])]
         scores = _apply(graph, nn.Sequential(*layers[1:]), scores, f"outputs.{task}")
         shapes[graph.add("Identity", [scores], task)] = ["all words", _labels(layers)]
+    if network.columns is not None:
+        shapes |= _columns(encoder, network.columns, hidden, network.width)
     inputs: dict[str, Shape] = {
         "forms": ["forms", encoder.form_width],
         "words": ["sentences", "words"],
@@ -138,6 +143,40 @@ def _apply_all(encoder: EncoderExport, layers: dict[str, nn.Linear], hidden: str
     names = {task: f"firsts.{task}" for task in layers}
     encoder.graph.split(table, [layer.out_features for layer in layers.values()], list(names.values()), "firsts.split")
     return names
+
+
+def _columns(encoder: EncoderExport, columns: ColumnOutputs, hidden: str, width: int) -> dict[str, Shape]:
+    """Like `ColumnOutputs`, all labels in one product; gives the shapes of the tables."""
+    graph, outputs = encoder.graph, [output for _, output in columns.named_outputs()]
+    weight = np.concatenate([array_of(output.weight) for output in outputs])
+    bias = np.concatenate([array_of(output.bias) for output in outputs])
+    seen = [hidden, _form_of_each_word(graph)] if columns.sees_forms else [hidden]
+    seen_name = graph.add("Concat", seen, "columns.seen", axis=1)  # (all words, width and form_width)
+
+    def on_seen(weight: Float32s, bias: Float32s, name: str) -> str:
+        parts = np.split(weight, [width], axis=1)
+        framed = [encoder.for_states(parts[0]), *([encoder.for_forms(parts[1])] if columns.sees_forms else [])]
+        return graph.linear(np.concatenate(framed, axis=1), bias, seen_name, name, bounded=True)
+
+    if isinstance(columns.hidden, nn.Sequential):
+        first, *others = columns.hidden
+        assert isinstance(first, nn.Linear)
+        layer = on_seen(array_of(first.weight), bias_of(first), "columns.hidden")
+        layer = _apply(graph, nn.Sequential(*others), layer, "columns.hidden")
+        table = graph.linear(weight, bias, layer, "columns")
+    else:
+        table = on_seen(weight, bias, "columns")
+    sizes = {task: len(output.bias) for task, output in columns.named_outputs()}
+    graph.split(table, list(sizes.values()), list(sizes), "columns.split")
+    return {task: ["all words", size] for task, size in sizes.items()}
+
+
+def _form_of_each_word(graph: Graph) -> str:
+    """Vectors of forms, word by word: (all words, form_width)."""
+    by_time = graph.add("Transpose", ["words"], "forms.by_time", perm=[1, 0])  # (words, sentences)
+    flat = graph.add("Reshape", [by_time, graph.integers([-1], "forms.flat.shape")], "forms.flat")
+    numbers = graph.add("Gather", [flat, "places"], "forms.numbers", axis=0)
+    return graph.add("Gather", ["forms", numbers], "forms.of_words", axis=0)
 
 
 def _on_states(encoder: EncoderExport, weight: Float32s, bias: Float32s, hidden: str, name: str) -> str:

@@ -47,6 +47,10 @@ class BiLstmExport:
         """A layer's weight for encoded words, as they come out of `encode`."""
         return _with_frames(weight) if self.graph.int8 else weight
 
+    def for_forms(self, weight: Float32s) -> Float32s:
+        """A layer's weight for vectors of forms, as they come in."""
+        return _behind_frame(weight * _form_scale(self.encoder)) if self.graph.int8 else weight
+
     def represent(self) -> None:
         """Like `BiLstm.represent`, as `vectors`."""
         encoder, graph = self.encoder, self.graph
@@ -191,10 +195,9 @@ class _FramedLstm:
         assert isinstance(module, nn.LSTM)
         self.graph, self.hidden = graph, module.hidden_size + len(FRAME)
         inputs, recurrent, bias = _weights(module, always)
-        behind = ((0, 0), (0, 0), (0, len(FRAME)))
-        inputs = _with_frames(inputs) if scale is None else np.pad(inputs * scale, behind)
+        inputs = _with_frames(inputs) if scale is None else _behind_frame(inputs * scale)
         inputs = _more_units(inputs)  # (2, 4 hidden, features)
-        recurrent = np.pad(_more_units(recurrent), behind)  # (2, 4 hidden, hidden)
+        recurrent = _behind_frame(_more_units(recurrent))  # (2, 4 hidden, hidden)
         gates = np.stack([np.full(2, OPEN), np.full(2, OPEN), np.full(2, OPEN), OPEN * FRAME])  # (4, 2)
         bias = _more_units(bias[..., None], gates)[..., 0]  # (2, 4 hidden)
         cells = np.zeros((2, 1, self.hidden), dtype=np.float32)
@@ -227,6 +230,11 @@ def _more_units(parameter: Float32s, of_frame: Float32s | None = None) -> Float3
     if of_frame is not None:
         more += of_frame[None, :, :, None]
     return np.concatenate([gates, more], axis=2).reshape(directions, -1, features).astype(np.float32)
+
+
+def _behind_frame(weight: Float32s) -> Float32s:
+    """From (..., features) to the same with no weight for the frame behind them."""
+    return np.pad(weight, [*[(0, 0)] * (weight.ndim - 1), (0, len(FRAME))])
 
 
 def _with_frames(weight: Float32s) -> Float32s:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
 
+from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.stacks import DEPTH_TASK
 from biplanar.tagger.config import AuxiliaryConfig, NetworkConfig
 from biplanar.tagger.encoders import make_encoder
@@ -28,12 +30,15 @@ class Tagger(nn.Module):
         config: NetworkConfig,
         forms: int,
         chars: int,
-        labels: Mapping[str, int],
+        tasks: Mapping[str, Sequence[str]],
         *,
         arc_dim: int = 400,
         treebanks: int = 1,
     ) -> None:
+        """`tasks` are the labels of each task; those of output columns are called like these."""
         super().__init__()
+        labels = {task: len(names) for task, names in tasks.items() if task not in COLUMNS}
+        columns = {task: names for task, names in tasks.items() if task in COLUMNS}
         self.tasks = tuple(labels)
         self.encoder = make_encoder(config, forms, chars, treebanks)
         width = self.encoder.width
@@ -41,8 +46,9 @@ class Tagger(nn.Module):
         self.attention = Attention(width, config.dropout) if config.attention else None
         features = width + (ATTENTION if config.attention else 0)
         self.outputs = nn.ModuleDict(
-            {_module_name(task): _output(config, task, features, size) for task, size in labels.items()}
+            {module_name(task): _output(config, task, features, size) for task, size in labels.items()}
         )
+        self.columns = ColumnOutputs(config, self.encoder.form_width, width, columns) if columns else None
         self.relations = (
             Relations(width, config.relation_hidden, labels["deprel"], config.dropout)
             if config.relation_hidden
@@ -61,9 +67,10 @@ class Tagger(nn.Module):
         words = self.encoder(forms, batch)  # (all words, width)
         arcs = None if self.arcs is None else self.arcs(batch.padded(words), batch.mask)
         labels = self.score(words, batch, arcs)
+        columns = {} if self.columns is None else self.columns(forms, words, batch)
         if self.relations is None:
-            return Output(labels)
-        return Output(labels, self.relations.dependent(words), self.relations.head(words))
+            return Output(labels, columns)
+        return Output(labels, columns, self.relations.dependent(words), self.relations.head(words))
 
     def score(self, words: Tensor, batch: TensorBatch, arcs: Tensor | None) -> dict[str, Tensor]:
         """Scores by task of encoded words; `arcs` are the scores of their heads."""
@@ -74,13 +81,14 @@ class Tagger(nn.Module):
 
     def named_outputs(self) -> Iterator[tuple[str, nn.Module]]:
         """The last layers, by task."""
-        return ((task, self.outputs[_module_name(task)]) for task in self.tasks)
+        return ((task, self.outputs[module_name(task)]) for task in self.tasks)
 
 
 class Output(NamedTuple):
     """What the network says of a batch: (all words, labels) by task, and what words are as dependents and as heads."""
 
     labels: dict[str, Tensor]
+    columns: dict[str, Tensor]
     dependents: Tensor | None = None  # (all words, relation_hidden), for `Relations.relate`
     heads: Tensor | None = None
 
@@ -161,11 +169,74 @@ class Relations(nn.Module):
         return scores  # (words, relations)
 
 
-class AuxiliaryHeads(nn.Module):
-    """Further tasks on the same encoder, for training only: biaffine heads and relations, tags and features."""
+class ColumnOutputs(nn.Module):
+    """Scores of the labels of output columns, by words in their context and by their forms; they share a layer."""
 
     def __init__(
-        self, config: AuxiliaryConfig, width: int, dropout: float, sizes: Mapping[str, int], *, own_arcs: bool = True
+        self, config: NetworkConfig, form_width: int, width: int, columns: Mapping[str, Sequence[str]]
+    ) -> None:
+        super().__init__()
+        self.sees_forms = config.column_forms
+        self.dropout = nn.Dropout(config.dropout)
+        width += form_width if self.sees_forms else 0
+        self.hidden: nn.Module = nn.Identity()
+        if config.column_hidden:
+            layers = [nn.Linear(width, config.column_hidden), nn.LeakyReLU(0.1), nn.Dropout(config.dropout / 2)]
+            self.hidden, width = nn.Sequential(*layers), config.column_hidden
+        self.outputs = nn.ModuleDict(
+            {task: SharedParts(width, [COLUMNS[task].parts(name) for name in names]) for task, names in columns.items()}
+        )
+
+    def forward(self, forms: Tensor, words: Tensor, batch: TensorBatch) -> dict[str, Tensor]:
+        """Scores by column: (all words, labels). `forms` are vectors of forms, `words` of words in their context."""
+        if self.sees_forms:
+            words = torch.cat([words, self.dropout(forms.index_select(0, batch.forms))], dim=-1)
+        hidden = self.hidden(words)
+        return {task: output(hidden) for task, output in self.named_outputs()}
+
+    def named_outputs(self) -> Iterator[tuple[str, SharedParts]]:
+        """The last layers, by column."""
+        return ((task, cast(SharedParts, output)) for task, output in self.outputs.items())
+
+
+class SharedParts(nn.Module):
+    """A linear layer for labels that are made of parts: a label's weight is its own plus those of its parts."""
+
+    def __init__(self, width: int, labels: Sequence[Sequence[str]]) -> None:
+        super().__init__()
+        self.own = nn.Linear(width, len(labels))
+        self.parts = tuple(dict.fromkeys(part for one in labels for part in one))
+        numbers = {part: number for number, part in enumerate(self.parts)}
+        parts = [numbers[part] for one in labels for part in one]
+        starts = [0, *accumulate(map(len, labels))][:-1]
+        self.register_buffer("_parts", torch.tensor(parts, dtype=torch.long), persistent=False)
+        self.register_buffer("_starts", torch.tensor(starts, dtype=torch.long), persistent=False)
+        self.shared = nn.EmbeddingBag(len(numbers), width, mode="sum") if numbers else None
+        if self.shared is not None:
+            nn.init.xavier_uniform_(self.shared.weight)
+
+    @property
+    def weight(self) -> Tensor:
+        """Of all labels: (labels, width)."""
+        own: Tensor = self.own.weight
+        return own if self.shared is None else own + self.shared(self._parts, self._starts)
+
+    @property
+    def bias(self) -> Tensor:
+        """(labels,)."""
+        bias: Tensor = self.own.bias
+        return bias
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Scores: (words, labels)."""
+        return nn.functional.linear(words, self.weight, self.bias)
+
+
+class AuxiliaryHeads(nn.Module):
+    """Further tasks on the same encoder, for training only: biaffine heads and relations."""
+
+    def __init__(
+        self, config: AuxiliaryConfig, width: int, dropout: float, relations: int, *, own_arcs: bool = True
     ) -> None:
         super().__init__()
         self.config = config
@@ -174,14 +245,10 @@ class AuxiliaryHeads(nn.Module):
         self.dropout = SharedDropout(min(dropout, 0.33))
         self.relation_head = nn.Linear(width, config.relation_dim)
         self.relation_dependent = nn.Linear(width, config.relation_dim)
-        relations = sizes["deprel"]
         self.relation_weight = nn.Parameter(torch.zeros(relations, config.relation_dim + 1, config.relation_dim + 1))
-        self.tags = nn.ModuleDict({task: nn.Linear(width, size) for task, size in sizes.items() if task != "deprel"})
 
-    def loss(
-        self, words: Tensor, batch: TensorBatch, arcs: Tensor | None, heads: Tensor, targets: Mapping[str, Tensor]
-    ) -> Tensor:
-        """The weighted sum of the losses that are switched on; `heads` is (sentences, words), `targets` are flat."""
+    def loss(self, words: Tensor, batch: TensorBatch, arcs: Tensor | None, heads: Tensor, deprels: Tensor) -> Tensor:
+        """The weighted sum of the losses that are switched on; `heads` is (sentences, words), `deprels` flat."""
         total = words.new_zeros(())
         if arcs is not None:
             scores = batch.only_words(arcs)  # (all words, 1 + words)
@@ -189,11 +256,8 @@ class AuxiliaryHeads(nn.Module):
             total = total + self.config.arcs * loss
         if self.config.relations:
             relations = batch.only_words(self.relation_scores(batch.padded(words), heads))  # (all words, relations)
-            loss = nn.functional.cross_entropy(relations.float(), targets["deprel"])
+            loss = nn.functional.cross_entropy(relations.float(), deprels)
             total = total + self.config.relations * loss
-        for task, layer in self.tags.items():
-            scores = layer(words)
-            total = total + getattr(self.config, task) * nn.functional.cross_entropy(scores.float(), targets[task])
         return total
 
     def relation_scores(self, hidden: Tensor, heads: Tensor) -> Tensor:
@@ -205,7 +269,7 @@ class AuxiliaryHeads(nn.Module):
         return torch.einsum("bti,rij,btj->btr", with_one(dependents), self.relation_weight, with_one(chosen))
 
 
-def _module_name(task: str) -> str:
+def module_name(task: str) -> str:
     """PyTorch allows no dots in the names of modules."""
     return task.replace(".", "-")
 

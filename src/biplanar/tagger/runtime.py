@@ -14,7 +14,9 @@ import onnxruntime
 from biplanar.data.arrays import Float32s, Int64s
 from biplanar.data.files import writing
 from biplanar.data.forest import offsets_of
+from biplanar.decoding.columns import ColumnTables
 from biplanar.decoding.scores import Scores
+from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.features import Batch, Spellings, Vocabulary
 from biplanar.tagger.form_cache import FormCache
@@ -151,7 +153,8 @@ class OnnxTagger:
         relate = None
         if self._relations is not None:
             relate = partial(self._relate, tables.pop(DEPENDENT), tables.pop(GOVERNOR))
-        return Scores(offsets_of(batch.lengths), tables, relate)
+        columns = {task: tables.pop(task) for task in list(tables) if task in COLUMNS}
+        return Scores(offsets_of(batch.lengths), tables, relate, ColumnTables(columns) if columns else None)
 
     def _tables(self, forms: Float32s, batch: Batch) -> dict[str, Float32s]:
         if not batch.words.size:  # ONNX Runtime would end the process

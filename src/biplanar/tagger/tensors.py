@@ -56,6 +56,11 @@ class TensorBatch:
         return _to_device(self.batch.places, self.device)
 
     @cached_property
+    def forms(self) -> Tensor:
+        """Numbers into forms, without padding: (all words,)."""
+        return self.words.flatten().index_select(0, self.places)
+
+    @cached_property
     def treebanks(self) -> Tensor:
         """(sentences,)."""
         return _to_device(self.batch.treebank_numbers, self.device)

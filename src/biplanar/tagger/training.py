@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from biplanar.data.arrays import Int64s
-from biplanar.data.conllu import FEATS, Sentence
+from biplanar.data.conllu import Sentence
 from biplanar.data.forest import Column, Forest, offsets_of
 from biplanar.decoding.beam import Beam, SearchConfig
 from biplanar.decoding.decoders import DEFAULT_DECODER, DEFAULT_LABEL_DECODER, get_decoder
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.search import is_searchable
-from biplanar.decoding.tree_decoder import TreeDecoder
+from biplanar.decoding.tree_decoder import UPOS, TreeDecoder
 from biplanar.encodings import Encoding, get_encoding
-from biplanar.encodings.columns import get_columns
+from biplanar.encodings.columns import UNLABELLED, get_columns
 from biplanar.encodings.encoding import STACKS, kind_of
 from biplanar.encodings.stacks import DEPTH_TASK, as_stack_encoding, depth_columns
 from biplanar.errors import BiplanarError
@@ -34,6 +34,7 @@ from biplanar.tagger.features import Corpus, Spellings, Vocabulary, batches_by_w
 from biplanar.tagger.network import AuxiliaryHeads, Tagger
 from biplanar.tagger.predict import parse_corpus
 from biplanar.tagger.tensors import TensorBatch, TensorSpellings
+from biplanar.tagger.warm_start import start_from
 
 Vectors = Mapping[str, NDArray[np.float32]]
 
@@ -82,7 +83,7 @@ class Examples:
     vocabulary: Vocabulary
     corpus: Corpus
     forest: Forest
-    targets: dict[str, Column]  # by task, auxiliary ones included
+    targets: dict[str, Column]  # by task
 
     @classmethod
     def of(
@@ -99,7 +100,8 @@ class Examples:
         targets = dict(zip(encoding.tasks, columns, strict=True)) | {"deprel": forest.deprels}
         if config.network.depths and kind_of(encoding) == STACKS:
             targets |= depth_columns(as_stack_encoding(encoding), columns, forest.offsets)
-        targets |= {column.name: column.encode(sentences) for column in get_columns(config.network.columns)}
+        predicted = {column.name: column.encode(sentences) for column in get_columns(config.network.columns)}
+        targets |= {name: column for name, column in predicted.items() if column.names}
         vocabulary = Vocabulary.of(
             forms,
             {task: column.names for task, column in targets.items()},
@@ -108,10 +110,6 @@ class Examples:
             more_forms=vectors or (),
             treebanks=1 if treebanks is None else int(treebanks.max()) + 1,
         )
-        if config.auxiliary.upos and forest.upos:
-            targets["upos"] = forest.upos
-        if config.auxiliary.feats:
-            targets["feats"] = Column.of(feats for sentence in sentences for feats in sentence.column(FEATS))
         return cls(vocabulary, Corpus.of(forms, treebanks), forest, targets)
 
 
@@ -139,10 +137,12 @@ class Trainer:
         vectors: Vectors | None = None,
         treebanks: Sequence[int] | None = None,
         teachers: Sequence[Member] = (),
+        start: tuple[Tagger, Vocabulary] | None = None,
     ) -> None:
         """`treebanks` says of which treebank each training sentence is; the dev file is of the first.
 
         With `teachers`, the network learns from their soft targets for the training sentences, beside the labels.
+        `start` is another network, whose weights this one starts from as far as they fit.
         """
         _check(config)
         self.config, self.seed, self.device = config, seed, torch.device(device)
@@ -153,14 +153,15 @@ class Trainer:
         self.dev_corpus = Corpus.of(sentence.forms for sentence in dev)
         self._spellings = Spellings.of(self.train_examples.corpus.forms, self.vocabulary)
         torch.manual_seed(seed)
-        self.network = build_network(config, self.vocabulary, vectors).to(self.device)
-        sizes = {task: len(column.names) for task, column in self.train_examples.targets.items()}
-        extra = {task: size for task, size in sizes.items() if task in ("deprel", "upos", "feats")}
+        network = build_network(config, self.vocabulary, vectors)
+        if start is not None:
+            start_from(network, self.vocabulary, *start)
+        self.network = network.to(self.device)
         self.auxiliary = AuxiliaryHeads(
             config.auxiliary,
             self.network.width,
             config.network.dropout,
-            extra,
+            len(self.vocabulary.tasks["deprel"]),
             own_arcs=not config.network.attention,
         ).to(self.device)
         self.batches = max(1, round(len(self.train_examples.forest.heads) / config.training.batch_words))
@@ -269,11 +270,18 @@ class Trainer:
         if self.network.relations is not None:
             table = self.network.relations(words, gold.governors)
             loss = loss + self._label_loss(table, gold.targets["deprel"], gold.soft.get(RELATION))
-        return loss, self.auxiliary.loss(words, batch, arcs, gold.heads, gold.targets)
+        for task, table in (self.network.columns(forms, words, batch) if self.network.columns else {}).items():
+            weight = self.config.auxiliary.columns
+            loss = loss + weight * self._label_loss(table, gold.targets[task], gold.soft.get(task))
+        return loss, self.auxiliary.loss(words, batch, arcs, gold.heads, gold.targets["deprel"])
 
     def _label_loss(self, table: Tensor, labels: Tensor, soft: tuple[Tensor, Tensor] | None) -> Tensor:
+        """The mean over all words, of which those without a label add nothing."""
         smoothing = self.config.training.label_smoothing
-        loss = nn.functional.cross_entropy(table.float(), labels, label_smoothing=smoothing)
+        total = nn.functional.cross_entropy(
+            table.float(), labels, ignore_index=UNLABELLED, label_smoothing=smoothing, reduction="sum"
+        )
+        loss = total / len(labels)
         if soft is None:
             return loss
         likely, probabilities = soft
@@ -301,7 +309,8 @@ class Trainer:
         chosen = get_decoder(DEFAULT_DECODER if is_searchable(self.encoding) else DEFAULT_LABEL_DECODER)
         decoder, names = TreeDecoder(inventory, chosen, SearchConfig(QUICK)), np.array(inventory.deprels)
         scorer = TorchTagger(self.network, self.vocabulary, self.device)
-        system = parse_corpus(scorer, self.dev_corpus, decoder, DEV_BATCH_WORDS, self.dev.upos)
+        upos = None if UPOS in self.vocabulary.tasks else self.dev.upos
+        system = parse_corpus(scorer, self.dev_corpus, decoder, DEV_BATCH_WORDS, upos)
         heads = system.heads == self.dev.heads
         relations = names[system.relations] == np.array(self.dev.deprels.labels())
         return 100 * float(heads.mean()), 100 * float((heads & relations).mean())
@@ -330,12 +339,11 @@ def _numbers(treebanks: Sequence[int] | None, config: Config) -> Int64s | None:
 
 def build_network(config: Config, vocabulary: Vocabulary, vectors: Vectors | None = None) -> Tagger:
     """A fresh network for a vocabulary, its word embedding started from vectors where there are any."""
-    labels = {task: len(names) for task, names in vocabulary.tasks.items()}
     network = Tagger(
         config.network,
         len(vocabulary.forms),
         len(vocabulary.chars),
-        labels,
+        vocabulary.tasks,
         arc_dim=config.auxiliary.arc_dim,
         treebanks=vocabulary.treebanks,
     )

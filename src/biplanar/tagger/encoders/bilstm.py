@@ -26,7 +26,8 @@ class BiLstm(Encoder):
         self.treebank_embedding = nn.Embedding(treebanks, config.treebank_dim) if config.treebank_dim else None
         width = config.word_dim + 2 * config.char_hidden
         self.form = nn.Linear(width, config.form_dim) if config.form_dim else None
-        width = (config.form_dim or width) + config.treebank_dim
+        self.form_width = config.form_dim or width
+        width = self.form_width + config.treebank_dim
         sizes = [width] + [2 * config.hidden] * (config.layers - 1)
         self.layers = nn.ModuleList(
             nn.LSTM(size, config.hidden, batch_first=True, bidirectional=True) for size in sizes

@@ -13,6 +13,7 @@ from biplanar.tagger.tensors import TensorBatch, TensorSpellings
 class Encoder(nn.Module):
     """What every encoder can do; whether it is being trained, `training` tells."""
 
+    form_width: int  # of the vectors of forms
     width: int  # of the vectors that come out
 
     @abstractmethod

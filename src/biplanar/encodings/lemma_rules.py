@@ -1,0 +1,143 @@
+"""Lemmas as labels: a rule says how a lemma is made of its form, so that it makes lemmas of unknown forms as well.
+
+A rule is `casing;before;behind`. The casing says from where on the lemma is in upper and in lower case, counted from
+the end in its second half. The other two are scripts for what stands before and behind the longest substring that form
+and lemma share in lower case: `>` keeps a character of the form, `-` drops one, `+x` adds an x. Of *women* to *woman*
+the rule is `↓0;;-+a>`, of *Running* to *run* `↓0;;----`. Where they share nothing, it is `casing=lemma`.
+
+After the lemma rules of UDPipe 2 (Straka 2018).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+UPPER, LOWER = "↑", "↓"
+KEEP, DROP, ADD = ">", "-", "+"
+
+_SCRIPT = r"((?:[>-]|\+.)*)"
+_RULE = re.compile(rf"((?:[{UPPER}{LOWER}]-?[0-9]+)+)(?:=(.+)|;{_SCRIPT};{_SCRIPT})", re.DOTALL)
+_CASE = re.compile(rf"([{UPPER}{LOWER}])(-?[0-9]+)")
+_STEP = re.compile(r"[>-]|\+(.)", re.DOTALL)
+
+
+def make_rule(form: str, lemma: str, *, keeping: bool = True) -> str:
+    """The rule that makes this lemma of this form; scripts may keep characters, or else drop and add all."""
+    casing, small_form, small_lemma = _casing(lemma), lower(form), lower(lemma)
+    in_form, in_lemma, length = longest_shared(small_form, small_lemma)
+    if not length:
+        return f"{casing}={small_lemma}"
+    before = shortest_script(small_form[:in_form], small_lemma[:in_lemma], keeping)
+    behind = shortest_script(small_form[in_form + length :], small_lemma[in_lemma + length :], keeping)
+    return f"{casing};{before};{behind}"
+
+
+@lru_cache(maxsize=1 << 17)
+def apply_rule(rule: str, form: str) -> str:
+    """The lemma of a form; the form itself where the rule is for longer ones, or would leave nothing."""
+    match = _RULE.fullmatch(rule)
+    if match is None:
+        return form
+    casing, lemma, before, behind = match.groups()
+    if lemma is None:
+        small = lower(form)
+        start, end = _taken(before), len(small) - _taken(behind)
+        if start > end:
+            return form
+        lemma = _run(before, small) + small[start:end] + _run(behind, small[end:])
+    return _with_casing(lemma, casing) or form
+
+
+def rule_parts(rule: str) -> list[str]:
+    """What a rule is made of: its casing and its scripts, each by its name."""
+    match = _RULE.fullmatch(rule)
+    if match is None or match[2] is not None:
+        return []
+    return [f"casing {match[1]}", f"before {match[3]}", f"behind {match[4]}"]
+
+
+def lower(text: str) -> str:
+    """In lower case, but for the few characters that would become several."""
+    small = text.lower()
+    return small if len(small) == len(text) else "".join([_one(char, char.lower()) for char in text])
+
+
+def _upper(text: str) -> str:
+    large = text.upper()
+    return large if len(large) == len(text) else "".join([_one(char, char.upper(), char.title()) for char in text])
+
+
+def _one(char: str, *changed: str) -> str:
+    return next((one for one in changed if len(one) == 1), char)
+
+
+def longest_shared(one: str, other: str) -> tuple[int, int, int]:
+    """Where the longest common substring starts in each of two texts, the first of the longest ones; and its length."""
+    best = (0, 0, 0)
+    lengths = [0] * (len(other) + 1)  # of the common substring that ends before each place
+    for i, char in enumerate(one):
+        before = 0
+        for j, another in enumerate(other):
+            before, lengths[j + 1] = lengths[j + 1], before + 1 if char == another else 0
+            if lengths[j + 1] > best[2]:
+                length = lengths[j + 1]
+                best = (i + 1 - length, j + 1 - length, length)
+    return best
+
+
+def shortest_script(source: str, target: str, keeping: bool = True) -> str:
+    """The fewest steps that make the target of the source; what is dropped comes before what is added."""
+    if not keeping:
+        return DROP * len(source) + "".join(ADD + char for char in target)
+    # costs[i][j]: of source[i:] to target[j:], without what is kept.
+    costs = [[len(source) - i + len(target) - j for j in range(len(target) + 1)] for i in range(len(source) + 1)]
+    for i in range(len(source) - 1, -1, -1):
+        for j in range(len(target) - 1, -1, -1):
+            kept = costs[i + 1][j + 1] if source[i] == target[j] else costs[0][0] + 1
+            costs[i][j] = min(kept, costs[i + 1][j] + 1, costs[i][j + 1] + 1)
+    i = j = 0
+    script = ""
+    while i < len(source) or j < len(target):
+        if i < len(source) and j < len(target) and source[i] == target[j] and costs[i][j] == costs[i + 1][j + 1]:
+            script, i, j = script + KEEP, i + 1, j + 1
+        elif i < len(source) and costs[i][j] == costs[i + 1][j] + 1:
+            script, i = script + DROP, i + 1
+        else:
+            script, j = script + ADD + target[j], j + 1
+    return script
+
+
+def _taken(script: str) -> int:
+    """How many characters of the form a script keeps or drops."""
+    return sum(step[1] is None for step in _STEP.finditer(script))
+
+
+def _run(script: str, source: str) -> str:
+    at, made = 0, ""
+    for step in _STEP.finditer(script):
+        if step[1] is not None:
+            made += step[1]
+        else:
+            made += source[at] if step[0] == KEEP else ""
+            at += 1
+    return made
+
+
+def _casing(lemma: str) -> str:
+    small, casing, last = lower(lemma), "", ""
+    for place, (char, another) in enumerate(zip(lemma, small, strict=True)):
+        case = LOWER if char == another else UPPER
+        if case != last:
+            casing += f"{case}{place if place <= len(lemma) // 2 else place - len(lemma)}"
+            last = case
+    return casing or f"{LOWER}0"
+
+
+def _with_casing(lemma: str, casing: str) -> str:
+    if casing == f"{LOWER}0":
+        return lemma
+    for case, place in _CASE.findall(casing):
+        start = max(int(place) + (len(lemma) if place.startswith("-") else 0), 0)
+        lemma = lemma[:start] + (_upper if case == UPPER else lower)(lemma[start:])
+    return lemma
