@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from statistics import geometric_mean, mean
 from typing import TYPE_CHECKING
 
-from study.plan import DEFAULT, ENCODINGS, PAPER
+from study.plan import DEFAULT, ENCODINGS, PAPER, SWITCH_TREEBANKS
+from study.rates import CORE, GPU, Place, Rates, Timed, rates, system
 from study.store import Store
 from study.tables import CROSSING, ORDER, TWO_PLANES, title
 
@@ -26,7 +28,7 @@ MARKERS = {"2p-greedy": "o", "2p-prop": "s", "2p-full": "D"}
 DECODERS = ("paper", "search")
 
 # Treebanks with nearly the same share of non-projective dependencies: where their names stand, in points.
-APART = {"af": (-12, 10), "pt": (9, 17), "hu": (12, -16)}
+APART = {"af": (-24, -4), "pt": (9, 17), "hu": (12, -16)}
 
 
 def gain(store: Store, figure: Figure) -> None:
@@ -133,11 +135,50 @@ def labels(store: Store, figure: Figure) -> None:
     axes.legend(frameon=False)
 
 
+def speed(store: Store, figure: Figure) -> None:
+    """Accuracy against speed: means over the treebanks on which the default configuration was measured, too."""
+    from matplotlib.ticker import LogLocator
+
+    found = rates(store)
+    systems = [*((one, PAPER, one) for one in ENCODINGS), ("default configuration", DEFAULT, "2p-full")]
+    for axes, (name, place) in zip(
+        _pair(figure), (("one core, int8", CORE), ("GPU and three cores", GPU)), strict=True
+    ):
+        for label, network, encoding in systems:
+            points = [_speed_and_las(store, found, place, encoding, network, decoder) for decoder in DECODERS]
+            axes.plot(*zip(*points, strict=True), "-", color=COLOURS[label], linewidth=0.8, alpha=0.6)
+            for decoder, fill, (x, y) in zip(DECODERS, ("white", COLOURS[label]), points, strict=True):
+                axes.plot(
+                    x, y, "o", color=COLOURS[label], markerfacecolor=fill, label=label if decoder == "search" else None
+                )
+        axes.set_title(name)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 4, 6)))
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.xaxis.set_minor_formatter("")
+        axes.set_xlabel(f"sentences a second, file to file; mean of {', '.join(SWITCH_TREEBANKS)}")
+    figure.axes[0].set_ylabel("test LAS, gold words")
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(
+        handles, names, frameon=False, loc="outside right center", title="hollow: decoder paper\nfilled: search"
+    )
+
+
+def _speed_and_las(
+    store: Store, found: Rates, place: Place, encoding: str, network: str, decoder: str
+) -> tuple[float, float]:
+    what = f"file to file, {decoder}"
+    speeds = [found[Timed(system(code, encoding, network), place, what)] for code in SWITCH_TREEBANKS]
+    rows = [store.accuracy(c, encoding, ("test", "gold words", decoder), network=network) for c in SWITCH_TREEBANKS]
+    return geometric_mean(speeds), mean(row.mean for row in rows if row is not None)
+
+
 FIGURES: dict[str, tuple[Callable[[Store, Figure], None], tuple[float, float]]] = {
     "gain": (gain, (9.0, 3.8)),
     "differences": (differences, (9.0, 4.6)),
     "recall": (recall, (9.0, 4.0)),
     "labels": (labels, (9.0, 3.8)),
+    "speed": (speed, (9.0, 3.6)),
 }
 
 

@@ -148,7 +148,7 @@ def _read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--slots", type=int, default=1, help="runs side by side")
     parser.add_argument("--seconds", type=float, help="the time there is")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
-    parser.add_argument("--models", type=Path, help="keep the models of the first seed here, to measure their speed")
+    parser.add_argument("--models", type=Path, help="keep the models here, to measure their speed")
     for one in fields(Schedule):
         name = f"--{one.name.replace('_', '-')}"
         parser.add_argument(name, type=type(one.default), default=one.default, help="schedule; default %(default)s")

@@ -20,6 +20,7 @@ from study.common import command
 from study.figures import draw_all
 from study.plan import plan
 from study.queue import RESULTS
+from study.rates import Place, planned, rates
 from study.store import Store
 from study.tables import BLOCKS
 from study.verdicts import verdicts
@@ -32,14 +33,18 @@ _BLOCK = re.compile(r"(<!-- (?P<name>[\w ]+) -->\n).*?(<!-- end -->)", re.DOTALL
 
 
 def check_complete(store: Store) -> None:
-    """That every planned run has either a result or a reason why not."""
+    """That every planned run and speed has either a result or a reason why not."""
     explained = {key for keys in store.missing.values() for key in keys}
-    there = store.runs.keys() | ({"speed"} if store.speed["rows"] else set())
-    wanted = {run.key for run in plan()} | {"speed"}
+    there = store.runs.keys() | {_speed(timed.system, timed.place) for timed in rates(store)}
+    wanted = {run.key for run in plan()} | {_speed(*one) for one in planned()}
     if unexplained := sorted(wanted - there - explained):
         raise BiplanarError(f"expected results of all planned runs, found none of {', '.join(unexplained)}")
     if outdated := sorted(explained & there):
         raise BiplanarError(f"missing.json: expected runs without results, found {', '.join(outdated)}")
+
+
+def _speed(system: str, place: Place) -> str:
+    return f"speed of {system} on {' '.join(place)}"
 
 
 def check_alike(store: Store) -> None:

@@ -127,7 +127,7 @@ def execute(run: Run, work: Work) -> dict[str, Any]:
     trained = time.monotonic()
     scores, by_sentence = judge(trainer, treebank)
     judged = time.monotonic()
-    if work.models is not None and run.seed == 1:
+    if work.models is not None:
         keep_model(trainer, ModelFolder(work.models / run.key))
     best = max(record.epoch for record in records if record.best)
     return {

@@ -1,11 +1,17 @@
 """Sentences a second on the test sets (the paper's Table 7): the network alone, and from file to file.
 
     python -m study.speed DATA MODELS --cores 12 --device cuda
+    python -m study.speed DATA MODELS --in-turn
 
 MODELS holds the models that `study.queue --models` has kept. On the CPU each is measured on one core, several models at
 a time on cores of their own, with ONNX Runtime in int8 (what `biplanar parse` takes) and with PyTorch; then one after
 the other on the GPU. rel-pos is given its tags. Each pass over a test set is timed three times after one that is not,
 and the fastest counts. No pass knows the vectors of forms that an earlier one has computed.
+
+What else a machine does disturbs such figures more than encodings differ. With `--in-turn` the models of a treebank
+take turns, pass by pass, in one process on one core, and it is CPU time that counts: so their ratios can be trusted.
+
+The output is a list of measurements; each call adds one.
 """
 
 from __future__ import annotations
@@ -16,6 +22,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -29,74 +36,125 @@ from biplanar.data.conllu import read_conllu, write_conllu
 from biplanar.errors import FileError
 from biplanar.pipeline.options import ParseOptions
 from biplanar.tagger.features import Corpus, batches_by_words
-from study.common import command, write_json
+from study.common import command, read_json, write_json
 from study.queue import RESULTS
 
 PACKAGES = ("numba", "numpy", "onnxruntime", "torch")
-PASSES = 3
+PASSES, TURNS = 3, 9
 DECODERS = ("paper", "search")
 
+Row = dict[str, Any]
 
-def measure(model: Path, data: Path, device: str, runtime: str) -> list[dict[str, Any]]:
-    """The seconds of all passes of one model over its treebank's test set."""
-    import numpy as np
 
-    from biplanar.pipeline.loading import load
+class Subject:
+    """A loaded model, and the passes over its treebank's test set that are timed."""
 
-    treebank = model.name.partition("-")[0]
-    sentences = list(read_conllu(data / treebank / "test.tagged.conllu.xz"))
-    corpus = Corpus.of(sentence.forms for sentence in sentences)
-    parser = load(model, device=device, runtime=runtime, threads=1 if device == "cpu" else None)
-    batches = batches_by_words(corpus.lengths, parser.batch_words, np.argsort(-corpus.lengths, kind="stable"))
+    def __init__(self, model: Path, data: Path, device: str, runtime: str, folder: Path) -> None:
+        import numpy as np
 
-    def network() -> None:
-        _forget(parser)
-        forms = parser.scorer.represent(corpus.forms)
-        begun = [parser.scorer.score(forms, corpus.batch(batch)) for batch in batches]
+        from biplanar.pipeline.loading import load
+        from biplanar.pipeline.model_folder import ModelFolder
+        from biplanar.pipeline.train import export_model
+
+        files = ModelFolder(model)
+        if runtime == "int8" and not files.int8.exists():
+            export_model(files)
+        sentences = list(read_conllu(data / treebank_of(model) / "test.tagged.conllu.xz"))
+        self._corpus = Corpus.of(sentence.forms for sentence in sentences)
+        self._parser = load(model, device=device, runtime=runtime, threads=1 if device == "cpu" else None)
+        lengths = self._corpus.lengths
+        self._batches = batches_by_words(lengths, self._parser.batch_words, np.argsort(-lengths, kind="stable"))
+        self._source, self._target = folder / f"{model.name}.conllu", folder / f"{model.name}-trees.conllu"
+        with self._source.open("w", encoding="utf-8", newline="") as stream:
+            write_conllu(sentences, stream)
+        self.known: Row = {
+            "key": model.name,
+            "epochs": files.read_settings()[0].training.epochs,
+            "device": device,
+            "runtime": runtime,
+            "sentences": len(sentences),
+            "words": int(lengths.sum()),
+        }
+
+    @property
+    def passes(self) -> dict[str, Callable[[], None]]:
+        """What is timed, by its name."""
+        return {"network": self.network} | {f"file to file, {one}": self._file_to_file(one) for one in DECODERS}
+
+    def network(self) -> None:
+        """Score all sentences."""
+        scorer = self._parser.scorer
+        self._forget()
+        forms = scorer.represent(self._corpus.forms)
+        begun = [scorer.score(forms, self._corpus.batch(batch)) for batch in self._batches]
         for scores in begun:  # a device may still be at work
             scores.labels["deprel"]
 
-    passes: dict[str, Callable[[], None]] = {"network": network}
+    def _file_to_file(self, decoder: str) -> Callable[[], None]:
+        task = Task(self._parser.folder.path, options=ParseOptions(decoder=decoder))
+
+        def parse() -> None:
+            self._forget()
+            with self._target.open("wb") as stream:
+                parse_files(Source((self._source,)), stream, task, ThisProcess(loaded=task.with_parser(self._parser)))
+
+        return parse
+
+    def _forget(self) -> None:
+        """Drop the vectors of forms that are remembered, as if the parser had just been loaded."""
+        scorer: Any = self._parser.scorer
+        scorer._forms._forget()
+
+
+def treebank_of(model: Path) -> str:
+    """The code of the treebank that a model was trained on."""
+    return model.name.partition("-")[0]
+
+
+def measure(model: Path, data: Path, device: str, runtime: str) -> list[Row]:
+    """The seconds of all passes of one model over its treebank's test set."""
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder) / "words.conllu", Path(folder) / "trees.conllu"
-        with source.open("w", encoding="utf-8", newline="") as stream:
-            write_conllu(sentences, stream)
-        for decoder in DECODERS:
-            passes[f"file to file, {decoder}"] = lambda decoder=decoder: _parse(parser, source, target, decoder)
-        known = {"key": model.name, "device": device, "runtime": runtime, "sentences": len(sentences)}
-        known["words"] = int(corpus.lengths.sum())
-        return [known | {"what": what, "seconds": min(_timed(work))} for what, work in passes.items()]
+        subject = Subject(model, data, device, runtime, Path(folder))
+        for what, work in subject.passes.items():
+            work()
+            seconds = min(_seconds(work, time.perf_counter) for _ in range(PASSES))
+            rows.append(subject.known | {"what": what, "seconds": seconds})
+    return rows
 
 
-def _forget(parser: Any) -> None:
-    """Drop the vectors of forms that are remembered, as if the parser had just been loaded."""
-    parser.scorer._forms._forget()
+def measure_in_turn(models: Sequence[Path], data: Path, runtime: str) -> list[Row]:
+    """The CPU seconds of all passes of the models of one treebank, which take turns."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        subjects = [Subject(model, data, "cpu", runtime, Path(folder)) for model in models]
+        for what in subjects[0].passes:
+            works = [subject.passes[what] for subject in subjects]
+            for work in works:
+                work()
+            turns = [[_seconds(work, time.process_time) for work in works] for _ in range(TURNS)]
+            for subject, *seconds in zip(subjects, *turns, strict=True):
+                rows.append(subject.known | {"what": what, "seconds": min(seconds)})
+    return rows
 
 
-def _parse(parser: Any, source: Path, target: Path, decoder: str) -> None:
-    _forget(parser)
-    task = Task(parser.folder.path, options=ParseOptions(decoder=decoder))
-    with target.open("wb") as stream:
-        parse_files(Source((source,)), stream, task, ThisProcess(loaded=task.with_parser(parser)))
-
-
-def _timed(work: Callable[[], None]) -> Iterator[float]:
+def _seconds(work: Callable[[], None], clock: Callable[[], float]) -> float:
+    start = clock()
     work()
-    for _ in range(PASSES):
-        start = time.perf_counter()
-        work()
-        yield round(time.perf_counter() - start, 4)
+    return round(clock() - start, 4)
 
 
-def on_one_core(job: tuple[Path, Path, str]) -> list[dict[str, Any]]:
-    """Measure a model on the core that this process was given; its int8 network is made first."""
-    from biplanar.pipeline.model_folder import ModelFolder
-    from biplanar.pipeline.train import export_model
+Job = tuple[Any, ...]  # a function that measures, and its arguments
 
-    model, data, runtime = job
-    if runtime == "int8" and not ModelFolder(model).int8.exists():
-        export_model(ModelFolder(model))
-    return measure(model, data, "cpu", runtime)
+
+def measure_cores(jobs: Sequence[Job], cores: int) -> Iterator[list[Row]]:
+    """All jobs, as many at a time as there are cores."""
+    context = multiprocessing.get_context("spawn")
+    numbers = context.Queue()
+    for core in available_cores()[-cores:]:
+        numbers.put(core)
+    with context.Pool(min(cores, len(available_cores())), _stay_on_a_core, (numbers,)) as pool:
+        yield from pool.imap_unordered(_carry_out, jobs)
 
 
 def _stay_on_a_core(numbers: Any) -> None:
@@ -106,18 +164,49 @@ def _stay_on_a_core(numbers: Any) -> None:
     os.sched_setaffinity(0, [numbers.get()])
 
 
-def measure_cores(jobs: Sequence[tuple[Path, Path, str]], cores: int) -> Iterator[list[dict[str, Any]]]:
-    """All jobs, as many at a time as there are cores."""
-    context = multiprocessing.get_context("spawn")
-    numbers = context.Queue()
-    for core in available_cores()[-cores:]:
-        numbers.put(core)
-    with context.Pool(min(cores, len(available_cores())), _stay_on_a_core, (numbers,)) as pool:
-        yield from pool.imap_unordered(on_one_core, jobs)
+def _carry_out(job: Job) -> list[Row]:
+    function, *arguments = job
+    rows: list[Row] = function(*arguments)
+    return rows
+
+
+def measure_all(models: Sequence[Path], given: argparse.Namespace) -> Iterator[list[Row]]:
+    """Rows of one model after the other, or of one treebank after the other; a device comes first."""
+    if given.device:
+        yield from (measure(model, given.data, given.device, "torch") for model in models)
+    if given.in_turn:
+        groups = [list(group) for _, group in groupby(models, treebank_of)]
+        jobs: list[Job] = [
+            (measure_in_turn, group, given.data, runtime) for runtime in given.runtimes for group in groups
+        ]
+    else:
+        jobs = [(measure, model, given.data, "cpu", runtime) for runtime in given.runtimes for model in models]
+    yield from measure_cores(jobs, 1 if given.in_turn else given.cores)
 
 
 def main(arguments: Sequence[str]) -> None:
     """Measure all models, and store the result after each, so that none is lost."""
+    given = _read_arguments(arguments)
+    models = sorted(path.parent for path in given.models.glob("*/config.toml"))
+    if not models:
+        raise FileError(f"{given.models}: expected folders of models, found none")
+    earlier = read_json(given.output) if given.output.exists() else []
+    known: Row = {"machine": machine(), "versions": versions(PACKAGES), "in_turn": given.in_turn}
+    known |= {"cores": 1 if given.in_turn else given.cores}
+    if given.device and given.device.startswith("cuda"):
+        import torch
+
+        known["device"] = torch.cuda.get_device_name()
+    end, rows = time.monotonic() + given.seconds, list[Row]()
+    for found in measure_all(models, given):
+        rows += found
+        write_json([*earlier, known | {"rows": rows}], given.output)
+        if time.monotonic() > end:
+            break
+    print(f"{len(rows)} rows", flush=True)
+
+
+def _read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m study.speed", description="Measure the speed of models.")
     parser.add_argument("data", type=Path, help="what study.prepare has written")
     parser.add_argument("models", type=Path, help="a folder of model folders")
@@ -125,29 +214,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--cores", type=int, default=1, help="models measured at a time on the CPU")
     parser.add_argument("--runtimes", nargs="*", default=["int8", "torch"], help="on the CPU")
     parser.add_argument("--device", help="measure on this device too")
+    parser.add_argument("--in-turn", action="store_true", help="let the models of a treebank take turns on one core")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="no model is begun after them")
-    given = parser.parse_args(arguments)
-    models = sorted(path.parent for path in given.models.glob("*/config.toml"))
-    if not models:
-        raise FileError(f"{given.models}: expected folders of models, found none")
-    end, rows = time.monotonic() + given.seconds, list[dict[str, Any]]()
-    known: dict[str, Any] = {"machine": machine(), "versions": versions(PACKAGES), "cores": given.cores}
-    if given.device:
-        import torch
-
-        known["device"] = torch.cuda.get_device_name() if given.device.startswith("cuda") else given.device
-        for model in models:
-            if time.monotonic() < end:
-                rows += measure(model, given.data, given.device, "torch")
-                write_json(known | {"rows": rows}, given.output)
-        print(f"{len(rows)} rows on {known['device']}", flush=True)
-    jobs = [(model, given.data, runtime) for runtime in given.runtimes for model in models]
-    for found in measure_cores(jobs, given.cores):
-        rows += found
-        write_json(known | {"rows": rows}, given.output)
-        if time.monotonic() > end:
-            break
-    print(f"{len(rows)} rows in all", flush=True)
+    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

@@ -66,9 +66,9 @@ class Store:
 
     runs: dict[str, Any]
     facts: dict[str, Any]
-    speed: dict[str, Any]
+    speed: list[dict[str, Any]]  # measurements, with their rows
     printed: dict[str, Any]
-    missing: dict[str, list[str]] = field(default_factory=dict)  # by reason: keys of runs, or `speed`
+    missing: dict[str, list[str]] = field(default_factory=dict)  # by reason: keys of runs, and speeds
     _differences: dict[tuple[str, str, str, str], Difference | None] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -76,7 +76,7 @@ class Store:
         """Read a folder of results."""
         runs = {path.stem: read_json(path) for path in sorted(folder.glob("*-*-*.json"))}
         facts = {treebank.code: read_json(folder / "treebanks" / f"{treebank.code}.json") for treebank in TREEBANKS}
-        speed = read_json(folder / "speed.json") if (folder / "speed.json").exists() else {"rows": []}
+        speed = read_json(folder / "speed.json") if (folder / "speed.json").exists() else []
         missing = read_json(folder / "missing.json") if (folder / "missing.json").exists() else {}
         return cls(runs, facts, speed, read_json(PRINTED), missing)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from statistics import mean
 from typing import Any
 
 from study.plan import DEFAULT, ENCODINGS, PAPER, SWITCH_AVERSE, SWITCH_TREEBANKS, Schedule, plan
+from study.rates import CORE, CORE_TORCH, GPU, NETWORK, WHAT, Timed, planned, rates, ratio, shorter, spread, system
 from study.store import Difference, Store, survive_holm
-from study.treebanks import TREEBANKS, Treebank
+from study.treebanks import BY_CODE, TREEBANKS, Treebank
 
-NOT_YET = "Open: there are no results yet."
-
+ONE_PLANE = "1p-brackets"
 TWO_PLANES = ("2p-greedy", "2p-prop", "2p-full")
 SOURCES = ("raw text", "gold words")
 
@@ -104,7 +105,7 @@ def differences(store: Store) -> str:
     def rows() -> Iterator[list[object]]:
         for treebank in ORDER:
             for encoding in TWO_PLANES:
-                found = [store.difference(treebank.code, encoding, "1p-brackets", d) for d in ("paper", "search")]
+                found = [store.difference(treebank.code, encoding, ONE_PLANE, d) for d in ("paper", "search")]
                 yield [title(treebank), encoding, *map(_cell, found)]
 
     cells = table(["treebank", "encoding", "`paper`", "`search`"], rows())
@@ -113,7 +114,7 @@ def differences(store: Store) -> str:
         for treebank in ORDER
         for encoding in TWO_PLANES
         for decoder in ("paper", "search")
-        if (one := store.difference(treebank.code, encoding, "1p-brackets", decoder)) is not None
+        if (one := store.difference(treebank.code, encoding, ONE_PLANE, decoder)) is not None
     ]
     sure, kept = [one for one in found if one.is_significant], survive_holm(found)
     note = f"Of {len(found)} differences {_better_and_worse(sure)} have p < 0.05"
@@ -140,20 +141,16 @@ def switch_averse(store: Store) -> str:
     """Switch-averse planes against the plain ones."""
 
     def rows() -> Iterator[list[object]]:
-        for code in SWITCH_TREEBANKS:
-            treebank = next(one for one in TREEBANKS if one.code == code)
-            for encoding in SWITCH_AVERSE:
-                plain = encoding.removesuffix("-switch")
-                where = ("test", "gold words", "paper")
-                if not store.seeds(code, encoding):
-                    continue
-                found = store.difference(code, encoding, plain, "paper")
-                rows = [store.accuracy(code, one, where) for one in (plain, encoding)]
-                yield [title(treebank), plain, *rows, _cell(found)]
+        for code, encoding in product(SWITCH_TREEBANKS, SWITCH_AVERSE):
+            plain = encoding.removesuffix("-switch")
+            where = ("test", "gold words", "paper")
+            found = [_cell(store.difference(code, encoding, plain, decoder)) for decoder in ("paper", "search")]
+            accuracies = [store.accuracy(code, one, where) for one in (plain, encoding)]
+            yield [title(BY_CODE[code]), plain, *accuracies, *found]
 
-    found = list(rows())
-    head = ["treebank", "encoding", "LAS", "LAS, switch-averse", "difference"]
-    return table(head, iter(found)) if found else NOT_YET
+    return table(
+        ["treebank", "encoding", "plain", "switch-averse", "difference, `paper`", "difference, `search`"], rows()
+    )
 
 
 # Table 7
@@ -161,31 +158,51 @@ def switch_averse(store: Store) -> str:
 
 def speed(store: Store) -> str:
     """Sentences a second on the test set."""
-    kinds = [("cpu", "int8"), ("cpu", "torch"), ("cuda", "torch")]
-    found = {
-        (row["key"], row["device"], row["runtime"], row["what"]): row["sentences"] / row["seconds"]
-        for row in store.speed["rows"]
-    }
+    found, short = rates(store), shorter(store)
+    known = {timed.system for timed in found}
 
     def rows() -> Iterator[list[object]]:
         for treebank in ORDER:
             for network, encoding in [*((PAPER, one) for one in ENCODINGS), (DEFAULT, "2p-full")]:
-                key = f"{treebank.code}-{network}-{encoding}-1"
-                if not any(one[0] == key for one in found):
+                name = system(treebank.code, encoding, network)
+                if name not in known:
                     continue
                 printed = _printed(store, "speed", treebank, encoding) if network == PAPER else None
-                cells: list[object] = [title(treebank), encoding if network == PAPER else "default configuration"]
+                shown = encoding if network == PAPER else "default configuration"
+                cells: list[object] = [title(treebank), f"{shown}{' †' if name in short else ''}"]
                 cells.append(" / ".join(map(str, printed)) if printed else None)
-                for device, runtime in kinds:
-                    values = [found.get((key, device, runtime, what)) for what in WHAT]
-                    cells.append(" / ".join("–" if value is None else f"{value:,.0f}" for value in values))
-                yield cells
+                speeds = [[found[Timed(name, place, what)] for what in WHAT] for place in (CORE, GPU)]
+                yield [*cells, *(" / ".join(f"{one:,.0f}" for one in some) for some in speeds)]
 
-    head = ["treebank", "encoding", "printed: core / GPU", "core, int8", "core, PyTorch", "GPU"]
-    return table(head, rows()) if found else NOT_YET
+    head = ["treebank", "encoding", "printed: core / GPU", "one core", "GPU"]
+    both = [
+        rate / found[other]
+        for one, rate in found.items()
+        if (other := one._replace(place=CORE_TORCH)) in found and one.place == CORE
+    ]
+    note = f"ONNX Runtime in int8 is {spread(both)} times as fast as PyTorch on one core, where both were measured"
+    return f"{table(head, rows())}\n\n{note} ({len(both) // len(WHAT)} models)."
 
 
-WHAT = ("network", "file to file, paper", "file to file, search")
+def speed_in_turn(store: Store) -> str:
+    """How many times as fast as one plane the other encodings are, in models that took turns."""
+    found = rates(store, in_turn=True)
+
+    def rows() -> Iterator[list[object]]:
+        for encoding in ENCODINGS:
+            if encoding != ONE_PLANE:
+                printed = printed_speed_ratios(store, encoding) or [[], []]
+                ours = [ratio(found, CORE, encoding, ONE_PLANE, what) for what in WHAT]
+                yield [encoding, *(spread(one) if one else None for one in (*printed, *ours))]
+
+    return table(["encoding", "printed: core", "printed: GPU", *WHAT], rows())
+
+
+def printed_speed_ratios(store: Store, encoding: str) -> list[list[float]]:
+    """The printed speeds of an encoding divided by those of one plane, on the core and on the GPU; none for ours."""
+    cells = store.printed["speed"]["cells"]
+    pairs = [(cells[one.name][encoding], cells[one.name][ONE_PLANE]) for one in ORDER if encoding in cells[one.name]]
+    return [[ours[at] / other[at] for ours, other in pairs] for at in (0, 1)] if pairs else []
 
 
 # What needs no training
@@ -341,12 +358,15 @@ def schedule(store: Store) -> str:
 
 
 def missing(store: Store) -> str:
-    """Planned runs without results, by the reason."""
-    runs = plan()
-    lines = [f"{sum(run.key in store.runs for run in runs)} of {len(runs)} planned runs have results. The others:", ""]
-    for reason, keys in store.missing.items():
-        lines.append(f"- {reason}: {', '.join(f'`{key}`' for key in keys)}")
-    return "\n".join(lines) if store.missing else lines[0].removesuffix(" The others:")
+    """How much of the plan was carried out, and why the rest was not."""
+    runs, speeds = (
+        [run.key in store.runs for run in plan()],
+        [Timed(*one, NETWORK) in rates(store) for one in planned()],
+    )
+    done = f"{sum(runs)} of {len(runs)} planned runs have results"
+    reasons = [f"- {reason}: {', '.join(f'`{key}`' for key in keys)}" for reason, keys in store.missing.items()]
+    lines = [f"{done}, and {sum(speeds)} of {len(speeds)} planned speeds were measured.", *([""] if reasons else [])]
+    return "\n".join(lines + reasons)
 
 
 BLOCKS: dict[str, Callable[[Store], str]] = {
@@ -360,6 +380,7 @@ BLOCKS: dict[str, Callable[[Store], str]] = {
     "differences": differences,
     "switch averse": switch_averse,
     "speed": speed,
+    "speed in turn": speed_in_turn,
     "default configuration": default_configuration,
     "best on dev": best_on_dev,
     "schedule": schedule,

@@ -15,7 +15,7 @@ from study.plan import Run, Schedule
 
 @dataclass(frozen=True)
 class Work:
-    """What all runs of a queue share. With `models`, those with the first seed leave their models there."""
+    """What all runs of a queue share. With `models`, they leave their models there."""
 
     data: Path
     results: Path

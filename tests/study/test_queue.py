@@ -13,7 +13,7 @@ from study.queue import Estimate, alone_in, carry_out
 from study.worker import Report, Work, Worker
 
 from biplanar.errors import FileError
-from study import queue
+from study import queue, speed
 from tests.study.conftest import SMALL, write_data
 
 RUNS = [Run("lt", "paper", encoding, 1) for encoding in ("1p-brackets", "2p-greedy", "rel-pos")]
@@ -114,7 +114,7 @@ def result(tmp_path_factory):
     write_data(folder / "data" / "lt")
     schedule = queue.Schedule(batch_words=60, rounds=2, updates=4, evaluations=2)
     work = Work(folder / "data", folder, schedule, models=folder / "models", settings=SMALL)
-    runs = [RUNS[2], Run("lt", "accurate", "2p-full", 1)]
+    runs = [Run("lt", "paper", "rel-pos", 2), Run("lt", "accurate", "2p-full", 1)]
     assert [report.error for report in carry_out(work, runs, slots=2)] == ["", ""]
     return {run.network: work.result(run) for run in runs} | {"models": folder / "models"}
 
@@ -151,14 +151,44 @@ class TestResult:
         assert len(text) < 25_000
         assert "examples" not in text
 
-    def test_the_model_is_kept_and_its_speed_can_be_measured(self, result, tmp_path):
-        from study import speed
+    def test_the_models_of_all_seeds_are_kept(self, result):
+        assert {path.name for path in result["models"].iterdir()} == {"lt-paper-rel-pos-2", "lt-accurate-2p-full-1"}
 
-        output = tmp_path / "speed.json"
-        data = result["paper"].parent / "data"
+    def test_speeds_are_measured_and_each_measurement_is_kept(self, result, tmp_path):
+        output, data = tmp_path / "speed.json", result["paper"].parent / "data"
         speed.main([str(data), str(result["models"]), "-o", str(output), "--cores", "1", "--device", "cpu"])
-        rows = json.loads(output.read_text())["rows"]
-        assert len(rows) == 2 * 3 * 3
-        assert {row["what"] for row in rows} == {"network", "file to file, paper", "file to file, search"}
-        assert all(row["seconds"] > 0 and row["sentences"] == 22 for row in rows)
-        assert Path(rows[0]["key"]).name == rows[0]["key"]
+        speed.main([str(data), str(result["models"]), "-o", str(output), "--in-turn", "--runtimes", "int8"])
+        first, second = json.loads(output.read_text())
+        assert (first["in_turn"], second["in_turn"]) == (False, True)
+        assert len(first["rows"]) == 2 * 3 * 3
+        assert len(second["rows"]) == 2 * 3
+        for row in first["rows"] + second["rows"]:
+            assert row["key"] in ("lt-paper-rel-pos-2", "lt-accurate-2p-full-1")
+            assert row["what"] in ("network", "file to file, paper", "file to file, search")
+            assert (
+                row["epochs"]
+                == json.loads((data.parent / f"{row['key']}.json").read_text())["config"]["training"]["epochs"]
+            )
+            assert row["seconds"] > 0
+            assert row["sentences"] == 22
+
+
+def test_models_that_take_turns_are_timed_alternately(monkeypatch):
+    begun, now = [], [0.0]
+
+    class Subject:
+        """Its passes take as long as it is told, and a bit longer the first times."""
+
+        def __init__(self, model: Path, *_: object) -> None:
+            self.known = {"key": model.name}
+            self.passes = {"network": lambda: self._work(float(model.name))}
+
+        def _work(self, seconds: float) -> None:
+            begun.append(seconds)
+            now[0] += seconds + max(0, 8 - len(begun))
+
+    monkeypatch.setattr(speed, "Subject", Subject)
+    monkeypatch.setattr(speed.time, "process_time", lambda: now[0])
+    rows = speed.measure_in_turn([Path("1"), Path("2")], Path(), "int8")
+    assert begun == [1.0, 2.0] * (1 + speed.TURNS)
+    assert [(row["key"], row["seconds"]) for row in rows] == [("1", 1.0), ("2", 2.0)]

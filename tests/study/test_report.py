@@ -7,16 +7,17 @@ import json
 import re
 import zlib
 from dataclasses import replace
+from itertools import product
 from statistics import mean, stdev
 
 import numpy as np
 import pytest
 from study.figures import FIGURES, draw_all
-from study.plan import plan
+from study.plan import LARGE, plan
 from study.queue import RESULTS
 from study.report import ALL_BLOCKS, DOCUMENT, IMAGES, check_alike, check_complete, main, rebuild
 from study.store import Difference, Store, bootstrap, survive_holm
-from study.verdicts import OPEN, judged
+from study.verdicts import judged
 
 from biplanar.errors import BiplanarError
 
@@ -70,7 +71,7 @@ class TestDocument:
 class TestNumbers:
     @pytest.mark.parametrize(
         ("treebank", "code", "encoding", "seeds"),
-        [("Basque", "eu", "2p-greedy", 2), ("Galician*", "gl", "rel-pos", 3), ("Korean", "ko", "1p-brackets", 2)],
+        [("Basque", "eu", "2p-greedy", 3), ("Galician*", "gl", "rel-pos", 3), ("Korean", "ko", "1p-brackets", 2)],
     )
     def test_accuracies_are_means_and_deviations(self, treebank, code, encoding, seeds):
         found = cells("test raw text", treebank, encoding)
@@ -97,7 +98,7 @@ class TestNumbers:
 
     def test_differences_are_those_of_the_shared_seeds(self):
         one, two = (
-            [counts(f"gl-paper-{encoding}-{seed}", "test", "gold words", "search", "LAS") for seed in (1, 2)]
+            [counts(f"gl-paper-{encoding}-{seed}", "test", "gold words", "search", "LAS") for seed in (1, 2, 3)]
             for encoding in ("2p-full", "1p-brackets")
         )
         right, other, words = (sum(row[at] for row in rows) for rows, at in ((one, 0), (two, 0), (two, 1)))
@@ -125,30 +126,74 @@ class TestNumbers:
             assert found[4] == ("yes" if mean(values) > best else "no")
 
 
-class TestVerdicts:
-    def test_what_has_no_results_is_open(self, store):
-        found = {one.claim: one.verdict for one in judged(store)}
-        switch = any("switch" in key for key in store.runs)
-        assert (found["switch-averse assignment of planes is slightly worse"] == OPEN) != switch
-        assert (found["two planes are as fast as one"] == OPEN) != bool(store.speed["rows"])
+class TestSpeeds:
+    def test_rates_stand_beside_the_printed_ones(self):
+        rows = [row for one in raw("speed") for row in one["rows"] if row["key"] == "hu-paper-2p-greedy-3"]
+        found = cells("speed", "Hungarian", "2p-greedy")
+        assert found[2] == "212 / 739"
+        for at, device, runtime in ((3, "cpu", "int8"), (4, "cuda", "torch")):
+            here = [one for one in rows if (one["device"], one["runtime"]) == (device, runtime)]
+            assert [one["what"] for one in here] == ["network", "file to file, paper", "file to file, search"]
+            assert found[at] == " / ".join(f"{one['sentences'] / one['seconds']:,.0f}" for one in here)
 
-    def test_speeds_are_judged_when_they_are_there(self, store):
-        rows = [
-            {"key": f"hu-paper-{one}-1", "device": "cpu", "runtime": "int8", "what": "network"} | numbers
-            for one, numbers in (
-                ("1p-brackets", {"sentences": 100, "seconds": 1.0}),
-                ("2p-greedy", {"sentences": 100, "seconds": 1.25}),
-            )
-        ]
-        found = {one.claim: one for one in judged(replace(store, speed={"rows": rows}))}
-        assert "0.80 times" in found["two planes are as fast as one"].numbers
+    def test_models_that_were_trained_for_fewer_rounds_are_marked(self, store):
+        marked = {line.split(" | ")[1] for line in block("speed").splitlines() if "Hungarian" in line and "†" in line}
+        assert marked == {"default configuration †"}
+        assert store.runs["hu-accurate-2p-full-1"]["config"]["training"]["epochs"] == 164
+        epochs = {row["epochs"] for one in store.speed for row in one["rows"] if row["key"] == "hu-accurate-2p-full-1"}
+        assert epochs == {50}
+
+    def test_ratios_are_those_of_models_that_took_turns(self):
+        found = []
+        for treebank in ("hu", "af"):
+            seconds = {
+                row["key"]: row["seconds"]
+                for one in raw("speed")
+                if one["in_turn"]
+                for row in one["rows"]
+                if (row["runtime"], row["what"]) == ("int8", "network")
+            }
+            found.append(seconds[f"{treebank}-paper-1p-brackets-1"] / seconds[f"{treebank}-paper-2p-prop-1"])
+        expected = f"{(found[0] * found[1]) ** 0.5:.2f} ({min(found):.2f} to {max(found):.2f})"
+        assert cells("speed in turn", "2p-prop")[3] == expected
+
+
+class TestVerdicts:
+    def test_every_claim_has_one(self, store):
+        found = list(judged(store))
+        assert len({one.claim for one in found}) == len(found) == 12
+        assert all(one.verdict and one.numbers for one in found)
+
+    @pytest.mark.parametrize(("slower", "verdict"), [(1.05, "holds"), (1.25, "does not hold")])
+    def test_two_planes_are_as_fast_or_not(self, store, slower, verdict):
+        first, *others = (one for one in store.speed if one["in_turn"])
+        assert not others
+        rows = [row | {"seconds": slower if "-2p-" in row["key"] else 1.0, "sentences": 100} for row in first["rows"]]
+        speed = [one for one in store.speed if not one["in_turn"]] + [first | {"rows": rows}]
+        found = {one.claim: one for one in judged(replace(store, speed=speed))}["two planes are as fast as one"]
+        assert found.verdict == verdict
+        assert f"`2p-greedy` × {1 / slower:.2f}, `2p-prop` × {1 / slower:.2f}" in found.numbers
+
+    def test_switch_averse_planes(self, store):
+        found = {one.claim: one for one in judged(store)}["switch-averse assignment of planes is slightly worse"]
+        points = []
+        for code in ("eu", "af", "hu"):
+            for encoding in ("2p-greedy", "2p-prop"):
+                rows = [
+                    [counts(f"{code}-paper-{one}-{s}", "test", "gold words", "paper", "LAS") for s in (1, 2, 3)]
+                    for one in (encoding, f"{encoding}-switch")
+                ]
+                plain, averse = (sum(one[0] for one in some) for some in rows)
+                points.append(100 * (averse - plain) / sum(one[1] for one in rows[0]))
+        assert f"{mean(points):+.2f} on average ({min(points):+.2f} to {max(points):+.2f})" in found.numbers
 
     def test_gains_in_the_first_verdict(self, store):
         gains = []
         for code in ("grc", "eu", "hu", "pt", "af", "ko", "lt"):
             values = {}
             for encoding in ("2p-greedy", "1p-brackets"):
-                rows = [counts(f"{code}-paper-{encoding}-{s}", "test", "raw text", "paper", "LAS") for s in (1, 2)]
+                seeds = (1, 2) if code in LARGE else (1, 2, 3)
+                rows = [counts(f"{code}-paper-{encoding}-{s}", "test", "raw text", "paper", "LAS") for s in seeds]
                 values[encoding] = mean(200 * correct / (gold + system) for correct, gold, system in rows)
             gains.append(values["2p-greedy"] - values["1p-brackets"])
         first = next(judged(store))
@@ -164,6 +209,26 @@ class TestCompleteness:
         without = replace(store, runs={name: run for name, run in store.runs.items() if name != key})
         with pytest.raises(BiplanarError, match=f"found none of {key}"):
             check_complete(without)
+
+    def test_a_speed_that_is_missing_without_a_note_is_an_error(self, store):
+        without = [
+            one | {"rows": [row for row in one["rows"] if row["key"] != "hu-paper-2p-greedy-3"]} for one in store.speed
+        ]
+        with pytest.raises(BiplanarError, match="found none of speed of hu-paper-2p-greedy on cpu int8, speed of hu"):
+            check_complete(replace(store, speed=without))
+
+    def test_a_note_stands_in_the_document(self, store):
+        key = plan()[0].key
+        runs = {name: run for name, run in store.runs.items() if name != key}
+        text = ALL_BLOCKS["missing"](replace(store, runs=runs, missing={"lost": [key]}))
+        assert text.startswith(f"{len(plan()) - 1} of {len(plan())} planned runs have results")
+        assert text.endswith(f"\n\n- lost: `{key}`")
+
+    def test_eight_treebanks_have_complete_rows(self, store):
+        seeds = {code: 2 if code in LARGE else 3 for code in store.facts}
+        assert len(seeds) == 8
+        for code, encoding in product(seeds, ("rel-pos", "1p-brackets", "2p-greedy", "2p-prop", "2p-full")):
+            assert len(store.seeds(code, encoding)) == seeds[code]
 
     def test_a_note_for_a_run_that_is_there_is_an_error(self, store):
         key = plan()[0].key
