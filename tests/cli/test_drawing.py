@@ -12,6 +12,8 @@ from tests.paths import ROOT
 
 CROSSING = ROOT / "examples" / "crossing.conllu"
 PARSED = ROOT / "examples" / "crossing-parsed.conllu"
+TAGGED = ROOT / "examples" / "tagged.conllu"
+TAGGED_PARSED = ROOT / "examples" / "tagged-parsed.conllu"
 
 
 def sections(path) -> int:
@@ -55,6 +57,14 @@ class TestFiles:
         assert run("draw", CROSSING, "--labels", "2p-full", "-o", path).code == 0
         assert "plane2" in path.read_text(encoding="utf-8")
 
+    @pytest.mark.parametrize("output", ["x.svg", "x.html", "x.txt"])
+    def test_columns(self, run, tmp_path, output):
+        path = tmp_path / output
+        assert run("draw", TAGGED, "--columns", "upos, feats,lemma", "-o", path).code == 0
+        text = path.read_text(encoding="utf-8")
+        assert all(value in text for value in ("NOUN", "magnus", "Fem,Masc", "VerbForm"))
+        assert "助詞" not in text  # of XPOS
+
     def test_themes(self, run, tmp_path):
         path = tmp_path / "x.svg"
         run("draw", CROSSING, "--theme", "dark", "-o", path)
@@ -74,6 +84,9 @@ class TestAgainst:
 
     def test_in_the_terminal(self, run):
         assert "conj ← gelesen" in run("draw", CROSSING, "--against", PARSED).out
+
+    def test_columns(self, run):
+        assert "ADJ vs NOUN" in run("draw", TAGGED, "--against", TAGGED_PARSED, "--columns", "upos").out
 
     def test_other_words(self, run, tmp_path):
         other, path = tmp_path / "other.conllu", tmp_path / "x.html"
@@ -95,6 +108,10 @@ class TestRefusals:
     def test_labels_of_two_trees(self, run):
         wanted = "expected --labels or --against, found both"
         check_refused(run("draw", CROSSING, "--against", PARSED, "--labels", "2p-full"), wanted)
+
+    def test_an_unknown_column(self, run):
+        wanted = "unknown column 'lemmas'; did you mean 'lemma'? (known: upos, xpos, feats, lemma)"
+        check_refused(run("draw", CROSSING, "--columns", "upos,lemmas"), wanted)
 
     def test_an_unknown_theme(self, run):
         wanted = "unknown theme 'drak'; did you mean 'dark'? (known: auto, light, dark)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import biplanar
@@ -53,6 +54,39 @@ def test_a_bootstrap_in_words(run):
     assert "LAS difference +0.00" in run("evaluate", TINY, TINY, "--against", TINY).out
 
 
+def test_breakdowns_by_tag_by_feature_and_of_unknown_words(run, tmp_path):
+    gold, system, train = tmp_path / "gold.conllu", tmp_path / "system.conllu", tmp_path / "train.conllu"
+    gold.write_text(sentence_of("her/DET/Number[psor]=Sing", "cats/NOUN/Number=Plur"), encoding="utf-8")
+    system.write_text(sentence_of("her/PRON/Number[psor]=Sing", "cats/NOUN/Number=Sing"), encoding="utf-8")
+    train.write_text(sentence_of("her/DET/_"), encoding="utf-8")
+    numbers = json.loads(run("evaluate", gold, system, "--by", "upos,feature", "--train", train, "--json").out)
+    assert numbers["by"]["upos"]["DET"]["recall"] == 0
+    assert numbers["by"]["feature"]["Number=Plur"]["gold"] == 1
+    assert numbers["by"]["known"]["UPOS known"]["f1"] == 0
+    assert numbers["by"]["known"]["UPOS unknown"]["f1"] == 1
+    out = run("evaluate", gold, system, "--by", "upos,feature", "--train", train, "--train", system).out
+    assert re.search(r"UPOS by tag.*^NOUN +100.00.*Features by name and value", out, re.DOTALL | re.MULTILINE)
+    assert re.search(r"^Number\[psor\]=Sing +100.00 ", out, re.MULTILINE)
+    assert re.search(r"^UPOS unknown +0.00 +0.00 +0.00 +0 +0 +0$", out, re.MULTILINE)  # the second file has them all
+
+
+def sentence_of(*words: str) -> str:
+    columns = [word.split("/") for word in words]
+    rows = [
+        f"{at}\t{form}\t_\t{tag}\t_\t{feats}\t{at - 1}\tdep\t_\t_" for at, (form, tag, feats) in enumerate(columns, 1)
+    ]
+    return "\n".join([*rows, "", ""])
+
+
+def test_a_breakdown_of_what_was_not_predicted(run, tmp_path):
+    gold, system = tmp_path / "gold.conllu", tmp_path / "system.conllu"
+    gold.write_text(sentence_of("cats/NOUN/Number=Plur"), encoding="utf-8")
+    system.write_text(sentence_of("cats/NOUN/_"), encoding="utf-8")
+    out = run("evaluate", gold, system, "--by", "feature").out
+    assert out.endswith("Features by name and value: the system predicted none\n")
+
+
 def test_bad_requests(run):
+    check_refused_with(run("evaluate", TINY, TINY, "--by", "known"), "--by known: expected --train FILE, found none")
     check_refused_with(run("evaluate", TINY), "expected a second CoNLL-U file or -m MODEL, and not both")
     check_refused_with(run("evaluate", TINY, TINY, "--by", "lenght"), "did you mean 'length'?")

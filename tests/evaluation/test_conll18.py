@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from random import Random
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from udtools import udeval
 
-from biplanar.data.conllu import parse_conllu, read_conllu
+from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, parse_conllu, read_conllu
 from biplanar.evaluation import Score, evaluate
 from biplanar.evaluation.alignment import align
 from biplanar.evaluation.conll18 import conll18_scores
@@ -89,6 +89,35 @@ def test_any_lemma_will_do_where_gold_has_none() -> None:
     bare = COFFEE.replace("\thave\t", "\t_\t")
     assert evaluate(sentences(bare), sentences(COFFEE))["Lemmas"].correct == 7
     assert evaluate(sentences(COFFEE), sentences(bare))["Lemmas"].correct == 6
+
+
+@pytest.mark.parametrize("columns", [(LEMMA,), (UPOS,), (XPOS,), (FEATS,), (LEMMA, UPOS, XPOS, FEATS)])
+@pytest.mark.parametrize("missing_in", [("gold",), ("system",), ("gold", "system")], ids="+".join)
+def test_missing_columns(columns: tuple[int, ...], missing_in: tuple[str, ...]) -> None:
+    for one, other in product(HAND_WRITTEN, repeat=2):
+        pair = {"gold": one, "system": other}
+        gold, system = (_without(text, columns) if side in missing_in else text for side, text in pair.items())
+        assert ours(gold, system) == official(gold, system)
+
+
+def _without(text: str, columns: tuple[int, ...]) -> str:
+    bare = (sentence.with_columns(dict.fromkeys(columns, ["_"] * len(sentence))) for sentence in sentences(text))
+    return "".join(sentence.raw for sentence in bare)
+
+
+@pytest.mark.parametrize(("metric", "column"), [("UPOS", UPOS), ("XPOS", XPOS), ("UFeats", FEATS), ("Lemmas", LEMMA)])
+def test_each_column_has_its_metric(metric: str, column: int) -> None:
+    """In a text with multiword tokens, one value made another: only metrics of that column fall."""
+    gold = COFFEE + HOUSE
+    other = {UPOS: "X", XPOS: "X", FEATS: "Case=Voc", LEMMA: "x"}[column]
+    first, *rest = sentences(gold)
+    changed = first.with_columns({column: [*first.column(column)[:-2], other, first.column(column)[-1]]})
+    system = "".join(sentence.raw for sentence in (changed, *rest))
+    found = ours(gold, system)
+    assert found == official(gold, system)
+    fallen = {name for name, numbers in found.items() if numbers != ours(gold, gold)[name]}
+    behind = {"UPOS": {"AllTags", "MLAS"}, "XPOS": {"AllTags"}, "UFeats": {"AllTags", "MLAS"}, "Lemmas": {"BLEX"}}
+    assert fallen == {metric} | behind[metric]
 
 
 def test_several_roots() -> None:

@@ -20,9 +20,10 @@ import numpy as np
 import pytest
 
 import biplanar
-from biplanar.data.conllu import Sentence, parse_conllu
+from biplanar.data.conllu import FEATS, LEMMA, UPOS, Sentence, parse_conllu
 from biplanar.data.forest import Column
 from biplanar.data.tree import Tree
+from biplanar.draw.tags import column_rows, columns_of
 from biplanar.encodings import get_encoding
 from tests.conftest import ROOT
 
@@ -34,6 +35,7 @@ expect.set_options(timeout=PATIENCE)
 
 STATIC = Path(biplanar.__file__).parent / "serve" / "static"
 CROSSING = ROOT / "examples" / "crossing.conllu"
+TAGGED = ROOT / "examples" / "tagged.conllu"
 CROSSING_PARSED = ROOT / "examples" / "crossing-parsed.conllu"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
@@ -425,6 +427,101 @@ def test_scripts_from_right_to_left_are_mirrored(page):
     assert places == sorted(places, reverse=True)
 
 
+# Tags, lemmas and features
+
+
+def rows_shown(page: Any) -> dict[str, list[str]]:
+    """By the name of each row under the words, its values from left to right."""
+    return page.evaluate("""() => {
+        const texts = (kind) => [...document.querySelectorAll(`.tree ${kind}`)];
+        const height = (text) => text.getAttribute("y");
+        const left = (text) => Number(text.getAttribute("x"));
+        const row = (name) => texts(".value").filter((value) => height(value) === height(name))
+            .sort((one, other) => left(one) - left(other)).map((value) => value.textContent);
+        return Object.fromEntries(texts(".name").map((name) => [name.textContent, row(name)]));
+    }""")
+
+
+def test_tags_and_lemmas_are_shown_under_the_words_on_request(page):
+    show_file(page, TAGGED)
+    assert page.locator(".tree .value").count() == 0
+    page.select_option("#columns", "upos,lemma")
+    (latin, hebrew, _) = parse_conllu(TAGGED.read_text(encoding="utf-8"))
+    assert rows_shown(page) == {"upos": latin.upos, "lemma": latin.column(LEMMA), "plane 1": [], "plane 2": []}
+    page.select_option("#columns", "upos,lemma,feats")
+    rows = rows_shown(page)
+    assert list(rows) == [
+        *("upos", "lemma", "Case", "Gender", "Mood", "Number", "Person", "Tense", "VerbForm", "Voice"),
+        *("plane 1", "plane 2"),
+    ]
+    assert rows["Case"] == ["Abl", "Nom", "Gen", "Abl", "Acc", "Acc"]
+    page.click("#sentences-next")
+    assert rows_shown(page)["lemma"] == hebrew.column(LEMMA)[::-1]
+    page.click("#details summary")
+    heads, cells = page.locator("#table th").all_text_contents(), page.locator("#table tbody tr").nth(1)
+    assert dict(zip(heads, cells.locator("td").all_text_contents(), strict=True))["Gender"] == "Fem,Masc"
+    page.select_option("#columns", "")
+    assert page.locator(".tree .value").count() == 0
+
+
+def test_other_columns_are_no_reason_to_parse_again(page):
+    type_text(page, "Nobody came.", ["Nobody", "came", "."])
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.locator(".choice").nth(1).click()
+    page.select_option("#columns", "upos,lemma,feats")
+    expect(page.locator(".choice input").nth(1)).to_be_checked()
+    page.wait_for_timeout(300)
+    assert not any("api" in url for url in requests)
+    page.reload()
+    page.wait_for_selector("body[data-ready=yes]")
+    assert page.input_value("#columns") == "upos,lemma,feats"
+
+
+def test_words_without_tags_are_told_of(page):
+    show_file(page, Sentence.from_words(["Go", "on"]).with_tree(Tree((0, 1), ("root", "advmod"))).to_conllu())
+    expect(page.locator("#no-columns")).to_be_hidden()
+    page.select_option("#columns", "upos,lemma")
+    expect(page.locator("#no-columns")).to_be_visible()
+    assert page.locator(".tree .value").count() == 0
+
+
+def test_rows_are_those_of_drawings(page):
+    """The page draws by itself; it must not show other rows than `biplanar draw`."""
+    random = Random(7)
+    texts = [random_sentence(random, 4).with_columns(random_tags(random, 4)).raw for _ in range(50)]
+    names = ["lemma", "feats", "upos", "xpos"]
+    code = (
+        "return argument.texts.map((text) => m.columnRows(text, argument.names).map((row) => [row.name, row.values]));"
+    )
+    for text, rows in zip(texts, imported(page, "columns.js", code, {"texts": texts, "names": names}), strict=True):
+        (sentence,) = parse_conllu(text)
+        assert rows == [[name, list(row)] for name, row in column_rows(columns_of(sentence, names)).items()]
+
+
+def test_columns_lie_over_nothing(page):
+    random = Random(6)
+    content = "".join(
+        random_sentence(random, size).with_columns(random_tags(random, size)).raw for size in (1, 3, 8, 21)
+    )
+    show_file(page, content + TAGGED.read_text(encoding="utf-8"))
+    page.select_option("#columns", "upos,lemma,feats")
+    for _ in range(7):
+        assert page.locator(".tree .value").count()
+        assert overlaps(page) == []
+        if page.locator("#sentences-next").is_enabled():
+            page.click("#sentences-next")
+
+
+def random_tags(random: Random, size: int) -> dict[int, list[str]]:
+    values = {
+        UPOS: ["NOUN", "X"],
+        LEMMA: ["_", "a", "counterrevolutionary" * 2],
+        FEATS: ["_", "Case=Nom", "Case=A,B|Number=Sing|NumType=Card"],
+    }
+    return {column: random.choices(some, k=size) for column, some in values.items()}
+
+
 # The decoding
 
 
@@ -793,6 +890,7 @@ def width_of(page: Any) -> int:
 def test_texts_stand_out_in_both_themes(page):
     """The contrast that WCAG asks of texts, 4.5, for everything that is written."""
     show_file(page, CROSSING)
+    page.select_option("#columns", "upos,lemma")
     assert page.evaluate(CONTRASTS) == []
 
 

@@ -25,6 +25,7 @@ def draw(
         str | None, typer.Option("--output", "-o", help="A .svg, .html or .txt file instead of the terminal.")
     ] = None,
     labels: Annotated[str | None, typer.Option(help="Show the labels of this encoding: 2p-full, ...")] = None,
+    columns: Annotated[str, typer.Option(help="Show columns under the words: upos,xpos,feats,lemma.")] = "",
     only: Annotated[
         str | None, typer.Option(help="nonprojective: sentences with such arcs; different: with --against.")
     ] = None,
@@ -37,6 +38,7 @@ def draw(
     from itertools import islice
     from pathlib import Path
 
+    from biplanar.draw.tags import check_columns
     from biplanar.draw.theme import get_palette
     from biplanar.encodings import get_encoding
     from biplanar.errors import BiplanarError, UnknownNameError
@@ -50,11 +52,13 @@ def draw(
         raise BiplanarError("--only different: expected --against SYSTEM, found nothing to compare with")
     if against is not None and labels is not None:
         raise BiplanarError("expected --labels or --against, found both")
+    shown = [name.strip() for name in columns.split(",") if name.strip()]
+    check_columns(shown)
     get_palette(theme)
     if labels is not None:
         get_encoding(labels)
     entries = islice(_chosen(_entries(file, against, text_encoding), only), first)
-    _write(entries, output, ending, labels, theme, Path(file).name if file != "-" else "Trees")
+    _write(entries, output, ending, labels, shown, theme, Path(file).name if file != "-" else "Trees")
 
 
 def terminal_width() -> int | None:
@@ -85,7 +89,13 @@ def _chosen(entries: Iterator[Entry], only: str | None) -> Iterator[Entry]:
 
 
 def _write(
-    entries: Iterator[Entry], output: str | None, ending: str, labels: str | None, theme: str, title: str
+    entries: Iterator[Entry],
+    output: str | None,
+    ending: str,
+    labels: str | None,
+    columns: list[str],
+    theme: str,
+    title: str,
 ) -> None:
     from biplanar.data.files import writing
     from biplanar.draw import draw_page
@@ -94,13 +104,14 @@ def _write(
 
     with writing(output or "-") as stream:
         if ending == ".html":
-            stream.writelines(draw_page(entries, title=title, encoding=labels, theme=theme))
+            stream.writelines(draw_page(entries, title=title, encoding=labels, columns=columns, theme=theme))
         elif ending == ".svg":
-            canvases = [entry.canvas(labels) for entry in entries]
+            canvases = [entry.canvas(labels, columns=columns) for entry in entries]
             if not canvases:
                 raise BiplanarError("expected at least one sentence to draw, found none")
             stream.write(to_svg(canvases, theme) + "\n")
         else:
             colour = stream.isatty()
             width = terminal_width() if colour else None
-            stream.writelines(entry.lines(labels, width=width, colour=colour) + "\n\n" for entry in entries)
+            lines = (entry.lines(labels, columns=columns, width=width, colour=colour) for entry in entries)
+            stream.writelines(picture + "\n\n" for picture in lines)

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from biplanar.data.conllu import Sentence
     from biplanar.evaluation import Bootstrap, Evaluation, Score
 
+# What is broken down, where it is not LAS.
+TITLES = {
+    "upos": "UPOS by tag",
+    "feature": "Features by name and value",
+    "known": "Words of the training files, and others",
+}
+
 
 def evaluate(
     gold: Annotated[str, typer.Argument(help="CoNLL-U with the right trees.")],
@@ -26,7 +33,13 @@ def evaluate(
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="With -m: parse the gold file's raw text.")] = False,
     against: Annotated[str | None, typer.Option(help="Another system's CoNLL-U, for a paired bootstrap.")] = None,
-    by: Annotated[str, typer.Option(help="Breakdowns: deprel,length,distance,projectivity.")] = "",
+    by: Annotated[
+        str,
+        typer.Option(help="Breakdowns: deprel,length,distance,projectivity,upos,feature,known (docs/evaluation.md)."),
+    ] = "",
+    train: Annotated[
+        list[str] | None, typer.Option(help="CoNLL-U that the system was trained on: scores of unknown words apart.")
+    ] = None,
     decoder: Annotated[str, typer.Option(help="With -m: search, minimum-risk, greedy or paper.")] = "search",
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
@@ -38,11 +51,15 @@ def evaluate(
 
     if (system is None) == (model is None):
         raise BiplanarError("expected a second CoNLL-U file or -m MODEL, and not both")
+    kinds = [name for name in by.split(",") if name]
+    if "known" in kinds and not train:
+        raise BiplanarError("--by known: expected --train FILE, found none")
     right = list(read_conllu(gold, text_encoding))
     judged, predicted = (
         (list(read_conllu(system, text_encoding)), None) if system else _parsed(right, model, raw, decoder)
     )
-    result = evaluate(right, judged, by=[name for name in by.split(",") if name], predicted=predicted)
+    known = (sentence for file in train for sentence in read_conllu(file, text_encoding)) if train else None
+    result = evaluate(right, judged, by=kinds, predicted=predicted, train=known)
     other = paired_bootstrap(right, judged, list(read_conllu(against, text_encoding))) if against else None
     if as_json:
         numbers = result.to_dict() | ({"bootstrap": other.to_dict()} if other else {})
@@ -69,7 +86,10 @@ def _parsed(
 
 
 def _print(result: Evaluation, other: Bootstrap | None) -> None:
-    show(_table("Scores", result.scores), *(_table(f"LAS by {by}", rows) for by, rows in result.breakdowns.items()))
+    breakdowns = {TITLES.get(by, f"LAS by {by}"): rows for by, rows in result.breakdowns.items()}
+    show(_table("Scores", result.scores), *(_table(title, rows) for title, rows in breakdowns.items() if rows))
+    for title in (title for title, rows in breakdowns.items() if not rows):
+        typer.echo(f"\n{title}: the system predicted none")
     if other:
         interval = f"{other.confidence:.0%} between {100 * other.low:+.2f} and {100 * other.high:+.2f}"
         test = f"p = {other.p_value:.3f} by a paired bootstrap of {other.resamples} resamples"
@@ -77,8 +97,10 @@ def _print(result: Evaluation, other: Bootstrap | None) -> None:
 
 
 def _table(title: str, scores: dict[str, Score]) -> Table:
+    from rich.markup import escape
+
     table = new_table(title, "", "P %", "R %", "F1 %", "right", "gold", "system")
     for name, score in scores.items():
         cells = [f"{100 * share:.2f}" for share in (score.precision, score.recall, score.f1)]
-        table.add_row(name, *cells, str(score.correct), str(score.gold), str(score.system))
+        table.add_row(escape(name), *cells, str(score.correct), str(score.gold), str(score.system))
     return table

@@ -5,10 +5,12 @@ from biplanar.draw.entries import Entry
 from biplanar.draw.page import draw_page
 from biplanar.draw.sentences import draw_sentence, draw_sentences
 from biplanar.draw.svg import draw_svg
+from biplanar.draw.tags import columns_of
 from biplanar.draw.terminal import draw_tree
 
 __all__ = [
     "Entry",
+    "columns_of",
     "draw_comparison",
     "draw_page",
     "draw_sentence",

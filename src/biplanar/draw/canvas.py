@@ -55,13 +55,17 @@ Pens = Callable[[PlacedArc], Pen]
 
 @dataclass(frozen=True)
 class Canvas:
-    """A layout with heights and pens. `mirrored` puts the first word to the right; `sides` names what lies there."""
+    """A layout with heights and pens. `mirrored` puts the first word to the right; `sides` names what lies there.
+
+    `columns` are the names of those rows that are no labels but columns of CoNLL-U.
+    """
 
     forms: Sequence[str]
     layout: PictureLayout
     pens: Pens
     mirrored: bool
     sides: Mapping[int, str]
+    columns: frozenset[str]
 
     @classmethod
     def of(
@@ -71,20 +75,23 @@ class Canvas:
         pens: Pens,
         *,
         rows: Mapping[str, Sequence[str]] | None = None,
+        columns: Mapping[str, Sequence[str]] | None = None,
         sides: Mapping[int, str] | None = None,
         right_to_left: bool | None = None,
     ) -> Canvas:
         """Compute the layout; very long texts are shortened."""
+        columns = columns or {}
+        rows = {**columns, **(rows or {})}
         if any(arc.is_cut for arc in arcs):  # these give the numbers of their heads
-            rows = {"word": [str(word) for word in range(1, len(forms) + 1)], **(rows or {})}
+            rows = {"word": [str(word) for word in range(1, len(forms) + 1)], **rows}
         texts = Texts(
             tuple(shorten(plain(form), LONGEST_WORD, WORD_SIZE) for form in forms),
             (),
-            {short(name): tuple(map(short, row)) for name, row in (rows or {}).items()},
+            {short(name): tuple(map(short, row)) for name, row in rows.items()},
         )
         layout = lay_out(texts, arcs, PIXELS, names=list((sides or {}).values()))
         mirrored = is_right_to_left(forms) if right_to_left is None else right_to_left
-        return cls(forms, layout, pens, mirrored, sides or {})
+        return cls(forms, layout, pens, mirrored, sides or {}, frozenset(map(short, columns)))
 
     @cached_property
     def width(self) -> int:
@@ -164,19 +171,32 @@ class Canvas:
         yield _coloured(colours, "ink", *self._row(self.layout.texts.words, top + WORD_BASELINE), **words)
         for number, (name, row) in enumerate(self.layout.texts.rows.items()):
             y = top + WORD_LINE + SMALL_LINE * number + SMALL_BASELINE
-            for colour, shown in (("soft", NO_LABEL), ("ink", set(row) - NO_LABEL)):
-                texts = [text if text in shown else "" for text in row]
-                yield _coloured(colours, colour, *self._row(texts, y), **{"font-family": MONOSPACE})
+            yield from self._values(colours, row, y, name) if name in self.columns else self._labels(colours, row, y)
             yield self._name(colours, name, y)
         for side, name in self.sides.items():
             yield self._name(colours, name, self._bases[side] - _inwards(side) * FIRST_LEVEL + SMALL_MIDDLE)
+
+    @property
+    def _unturned(self) -> dict[str, str]:
+        """For text that is not of the words' script: HTML around a mirrored picture runs from right to left."""
+        return {"direction": "ltr"} if self.mirrored else {}
+
+    def _labels(self, colours: Mapping[str, str], row: Sequence[str], y: int) -> Iterator[str]:
+        for colour, shown in (("soft", NO_LABEL), ("ink", set(row) - NO_LABEL)):
+            texts = [text if text in shown else "" for text in row]
+            yield _coloured(colours, colour, *self._row(texts, y), **{"font-family": MONOSPACE}, **self._unturned)
+
+    def _values(self, colours: Mapping[str, str], row: Sequence[str], y: int, name: str) -> Iterator[str]:
+        """Lemmas are of the words' script; tags and features are not, and may end in signs that would be turned."""
+        direction = {"direction": "rtl"} if self.mirrored and name == "lemma" else self._unturned
+        yield _coloured(colours, "ink", *self._row(row, y), **direction)
 
     def _row(self, texts: Sequence[str], y: int) -> Iterator[str]:
         places = zip(self.layout.centres[1:], texts, strict=True)
         return (_text(self._x(centre), y, text) for centre, text in places if text)
 
     def _name(self, colours: Mapping[str, str], name: str, y: int) -> str:
-        style = {"font-family": MONOSPACE, "text-anchor": "end" if self.mirrored else "start"}
+        style = {"font-family": MONOSPACE, "text-anchor": "end" if self.mirrored else "start", **self._unturned}
         return _coloured(colours, "soft", _text(self._x(0), y, name), **style)
 
 

@@ -11,6 +11,7 @@ from biplanar.data.tree import Tree
 from biplanar.draw.arcs import ABOVE, BELOW, PlacedArc, check_drawable, place_facing
 from biplanar.draw.canvas import Canvas, Pen
 from biplanar.draw.svg import MOST_LEVELS, shortened, to_svg
+from biplanar.draw.tags import ColumnValues, column_rows
 
 SIDES = {ABOVE: "gold", BELOW: "system"}
 
@@ -40,23 +41,38 @@ class Differences:
 
 
 def draw_comparison(
-    forms: Sequence[str], gold: Tree, system: Tree, *, theme: str = "auto", right_to_left: bool | None = None
+    forms: Sequence[str],
+    gold: Tree,
+    system: Tree,
+    *,
+    columns: ColumnValues | None = None,
+    theme: str = "auto",
+    right_to_left: bool | None = None,
 ) -> str:
     """An SVG document: the gold tree above the words and the system's below.
 
     Arcs that the system missed are dashed, arcs that it made instead are solid, both in heavier lines; a relation that
-    differs on an arc that is right is underlined.
+    differs on an arc that is right is underlined. `columns` of CoNLL-U stand under the words: `upos`, `xpos`, `feats`,
+    `lemma`.
     """
-    return to_svg([compared_canvas(forms, gold, system, right_to_left=right_to_left)], theme)
+    canvas = compared_canvas(forms, gold, system, columns=columns, right_to_left=right_to_left)
+    return to_svg([canvas], theme)
 
 
-def compared_canvas(forms: Sequence[str], gold: Tree, system: Tree, *, right_to_left: bool | None = None) -> Canvas:
+def compared_canvas(
+    forms: Sequence[str],
+    gold: Tree,
+    system: Tree,
+    *,
+    columns: ColumnValues | None = None,
+    right_to_left: bool | None = None,
+) -> Canvas:
     """What `draw_comparison` draws, before it is drawn."""
     for tree in (gold, system):
-        check_drawable(forms, tree, [0] * len(tree), {})
+        check_drawable(forms, tree, [0] * len(tree), columns or {})
     arcs = place_facing(shortened(gold), shortened(system), most_levels=MOST_LEVELS)
     pens = Differences.between(gold, system).pen
-    return Canvas.of(forms, arcs, pens, sides=SIDES, right_to_left=right_to_left)
+    return Canvas.of(forms, arcs, pens, columns=column_rows(columns or {}), sides=SIDES, right_to_left=right_to_left)
 
 
 def paired(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Iterator[tuple[Sentence, Sentence]]:

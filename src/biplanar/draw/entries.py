@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from biplanar.data.conllu import Sentence
@@ -9,6 +10,7 @@ from biplanar.draw.arcs import crossing_dependents
 from biplanar.draw.canvas import Canvas
 from biplanar.draw.compare import Differences, compared_canvas
 from biplanar.draw.sentences import label_rows, sentence_canvas, shown_planes
+from biplanar.draw.tags import columns_of, compared_columns
 from biplanar.draw.terminal import draw_tree
 
 
@@ -40,20 +42,34 @@ class Entry:
         heads, relations = _count(len(found.heads), "wrong head"), _count(len(found.relations), "wrong relation")
         return f"{words}, {heads}, {relations}"
 
-    def canvas(self, encoding: str | None = None) -> Canvas:
-        """The picture for SVG, with the labels of an encoding if one is named."""
+    def canvas(self, encoding: str | None = None, *, columns: Sequence[str] = ()) -> Canvas:
+        """The picture for SVG, with columns and the labels of an encoding if named."""
         if self.other is None:
-            return sentence_canvas(self.sentence, encoding=encoding)
-        return compared_canvas(self.sentence.forms, self.sentence.tree, self.other.tree)
+            return sentence_canvas(self.sentence, encoding=encoding, columns=columns)
+        values = self._columns(columns)
+        return compared_canvas(self.sentence.forms, self.sentence.tree, self.other.tree, columns=values)
 
-    def lines(self, encoding: str | None = None, *, width: int | None = None, colour: bool = False) -> str:
+    def lines(
+        self,
+        encoding: str | None = None,
+        *,
+        columns: Sequence[str] = (),
+        width: int | None = None,
+        colour: bool = False,
+    ) -> str:
         """The picture for a terminal; compared trees are one picture, with a row for what the system has instead."""
         tree, planes, rows = self.sentence.tree, None, {}
         if encoding is not None:
             planes, rows = shown_planes(tree, encoding), label_rows(self.sentence, encoding)
         if self.other is not None:
             rows = {"system": self._instead(self.other)}
-        return draw_tree(self.sentence.forms, tree, planes=planes, rows=rows, width=width, colour=colour)
+        values = self._columns(columns)
+        forms = self.sentence.forms
+        return draw_tree(forms, tree, planes=planes, rows=rows, columns=values, width=width, colour=colour)
+
+    def _columns(self, names: Sequence[str]) -> dict[str, list[str]]:
+        values = columns_of(self.sentence, names)
+        return values if self.other is None else compared_columns(values, columns_of(self.other, names))
 
     def _instead(self, other: Sentence) -> tuple[str, ...]:
         found = Differences.between(self.sentence.tree, other.tree)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
+from biplanar.draw.canvas import Canvas
 from biplanar.draw.entries import Entry
 from biplanar.draw.markup import element, escaped
 from biplanar.draw.sentences import scrolling
@@ -53,7 +54,12 @@ KEY_OF_COMPARISONS = (
 
 
 def draw_page(
-    entries: Iterable[Entry], *, title: str = "Trees", encoding: str | None = None, theme: str = "auto"
+    entries: Iterable[Entry],
+    *,
+    title: str = "Trees",
+    encoding: str | None = None,
+    columns: Sequence[str] = (),
+    theme: str = "auto",
 ) -> Iterator[str]:
     """The page in parts that are written one by one: a picture for each entry, and at the side a list of all."""
     scheme = {"auto": "light dark"}.get(theme, theme)
@@ -65,7 +71,7 @@ def draw_page(
         if not links:
             yield _key(compared=entry.other is not None)
         links.append(_link(entry))
-        yield _section(entry, encoding, theme)
+        yield _section(entry, entry.canvas(encoding, columns=columns), theme)
     yield "</main>"
     yield element("nav", {}, element("h2", {}, f"Trees: {len(links)}"), element("ol", {}, *links))
     yield "</div></body></html>\n"
@@ -94,7 +100,7 @@ def _key_item(classes: str, line: str, meaning: str) -> str:
     return element("li", {}, sample, escaped(meaning))
 
 
-def _section(entry: Entry, encoding: str | None, theme: str) -> str:
+def _section(entry: Entry, canvas: Canvas, theme: str) -> str:
     anchor = f"s{entry.number}"
     heading = element(
         "h3",
@@ -103,7 +109,7 @@ def _section(entry: Entry, encoding: str | None, theme: str) -> str:
         element("span", {}, escaped(entry.note)),
     )
     text = element("p", {"dir": "auto"}, escaped(entry.text))
-    return element("section", {"id": anchor}, heading, text, scrolling(entry.canvas(encoding), theme, style=False))
+    return element("section", {"id": anchor}, heading, text, scrolling(canvas, theme, style=False))
 
 
 def _link(entry: Entry) -> str:

@@ -1,8 +1,8 @@
-"""Sentences as pictures, with the labels of an encoding under their words if wanted."""
+"""Sentences as pictures, with columns of CoNLL-U and the labels of an encoding under their words if wanted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from biplanar.data.conllu import Sentence
 from biplanar.data.tree import Tree
@@ -10,27 +10,40 @@ from biplanar.decoding.labels import encode
 from biplanar.draw.canvas import Canvas
 from biplanar.draw.markup import element
 from biplanar.draw.svg import canvas_of, to_svg
+from biplanar.draw.tags import columns_of
 from biplanar.encodings import get_encoding
 from biplanar.errors import TreeError
 from biplanar.planes.assignment import STRATEGIES, planes_of
 
 
-def draw_sentence(sentence: Sentence, *, encoding: str | None = None, theme: str = "auto") -> str:
-    """A parsed sentence as an SVG document, with its labels in an encoding under the words if one is named."""
-    return to_svg([sentence_canvas(sentence, encoding=encoding)], theme)
+def draw_sentence(
+    sentence: Sentence, *, encoding: str | None = None, columns: Sequence[str] = (), theme: str = "auto"
+) -> str:
+    """A parsed sentence as an SVG document, with columns and its labels in an encoding under the words if named.
+
+    The columns are `upos`, `xpos`, `feats` and `lemma`, in any order.
+    """
+    return draw_sentences([sentence], encoding=encoding, columns=columns, theme=theme)
 
 
-def draw_sentences(sentences: Iterable[Sentence], *, encoding: str | None = None, theme: str = "auto") -> str:
+def draw_sentences(
+    sentences: Iterable[Sentence],
+    *,
+    encoding: str | None = None,
+    columns: Sequence[str] = (),
+    theme: str = "auto",
+) -> str:
     """Parsed sentences one under the other in one SVG document."""
-    return to_svg([sentence_canvas(sentence, encoding=encoding) for sentence in sentences], theme)
+    return to_svg([sentence_canvas(sentence, encoding=encoding, columns=columns) for sentence in sentences], theme)
 
 
-def sentence_canvas(sentence: Sentence, *, encoding: str | None = None) -> Canvas:
+def sentence_canvas(sentence: Sentence, *, encoding: str | None = None, columns: Sequence[str] = ()) -> Canvas:
     """What `draw_sentence` draws, before it is drawn."""
-    tree = sentence.tree
+    tree, values = sentence.tree, columns_of(sentence, columns)
     if encoding is None:
-        return canvas_of(sentence.forms, tree)
-    return canvas_of(sentence.forms, tree, planes=shown_planes(tree, encoding), labels=label_rows(sentence, encoding))
+        return canvas_of(sentence.forms, tree, columns=values)
+    planes, labels = shown_planes(tree, encoding), label_rows(sentence, encoding)
+    return canvas_of(sentence.forms, tree, planes=planes, labels=labels, columns=values)
 
 
 def label_rows(sentence: Sentence, encoding: str) -> dict[str, tuple[str, ...]]:

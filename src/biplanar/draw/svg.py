@@ -9,6 +9,7 @@ from biplanar.data.tree import Tree
 from biplanar.draw.arcs import PlacedArc, check_drawable, crossing_dependents, place_arcs, planes_to_draw
 from biplanar.draw.canvas import SANS, SMALL_SIZE, Canvas, Pen, short
 from biplanar.draw.markup import element
+from biplanar.draw.tags import ColumnValues, column_rows
 from biplanar.draw.theme import Palette, get_palette, style_sheet
 
 MOST_LEVELS = 30  # on each side; an arc that lies further out gives the number of its head instead
@@ -20,16 +21,19 @@ def draw_svg(
     *,
     planes: Sequence[int] | None = None,
     labels: Mapping[str, Sequence[str]] | None = None,
+    columns: ColumnValues | None = None,
     theme: str = "auto",
     right_to_left: bool | None = None,
 ) -> str:
     """The tree as an SVG document, in which no text lies over another.
 
     `planes` gives the plane of each word's arc (0 for none), by default such that no two arcs of one plane cross.
-    `labels` stand under the words, a row behind each name. The themes are light, dark, and auto, which is the reader's.
-    Scripts that run from right to left are recognized if `right_to_left` is not given.
+    `labels` stand under the words, a row behind each name, and over them `columns` of CoNLL-U: `upos`, `xpos`, `feats`,
+    `lemma`. The themes are light, dark, and auto, which is the reader's. Scripts that run from right to left are
+    recognized if `right_to_left` is not given.
     """
-    return to_svg([canvas_of(forms, tree, planes=planes, labels=labels, right_to_left=right_to_left)], theme)
+    canvas = canvas_of(forms, tree, planes=planes, labels=labels, columns=columns, right_to_left=right_to_left)
+    return to_svg([canvas], theme)
 
 
 def canvas_of(
@@ -38,11 +42,12 @@ def canvas_of(
     *,
     planes: Sequence[int] | None = None,
     labels: Mapping[str, Sequence[str]] | None = None,
+    columns: ColumnValues | None = None,
     right_to_left: bool | None = None,
 ) -> Canvas:
     """What `draw_svg` draws, before it is drawn."""
     planes = planes_to_draw(tree) if planes is None else planes
-    check_drawable(forms, tree, planes, labels or {})
+    check_drawable(forms, tree, planes, {**(columns or {}), **(labels or {})})
     crossing = crossing_dependents(tree)
 
     def pens(arc: PlacedArc) -> Pen:
@@ -50,7 +55,7 @@ def canvas_of(
         return Pen(colour, colour, heavy=arc.dependent in crossing)
 
     arcs = place_arcs(shortened(tree), planes, most_levels=MOST_LEVELS)
-    return Canvas.of(forms, arcs, pens, rows=labels, right_to_left=right_to_left)
+    return Canvas.of(forms, arcs, pens, rows=labels, columns=column_rows(columns or {}), right_to_left=right_to_left)
 
 
 def shortened(tree: Tree) -> Tree:

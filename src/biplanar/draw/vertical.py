@@ -58,6 +58,11 @@ class Frame:
         """The cells of the widest line."""
         return self.starts[-1] + self.texts[-1]
 
+    @property
+    def spare(self) -> int:
+        """The cells that may be cut from the last column of text."""
+        return max(self.texts[-1] - SHORTEST_CUT, 0)
+
 
 @dataclass(frozen=True)
 class Ends:
@@ -68,21 +73,32 @@ class Ends:
     passing: list[PlacedArc] = field(default_factory=list)
 
 
-def draw_vertical(texts: Texts, arcs: Sequence[PlacedArc], *, width: int | None = None, colour: bool = False) -> str:
-    """The picture, word by word; where it would not fit, outer arcs give way to numbers, then text is cut with a …."""
+def draw_vertical(
+    texts: Texts,
+    arcs: Sequence[PlacedArc],
+    *,
+    width: int | None = None,
+    colour: bool = False,
+    cut_last: bool = False,
+) -> str:
+    """The picture, word by word; where it would not fit, outer arcs give way to numbers, then text is cut with a ….
+
+    With `cut_last`, the last column of text is cut before arcs give way.
+    """
     if width is not None:
         longest = max(SHORTEST_CUT, width // 3)
         texts = replace(texts, words=tuple(cut(word, longest) for word in texts.words))
-    frame = _fitting_frame(texts, arcs, width)
+    frame = _fitting_frame(texts, arcs, width, cut_last=cut_last)
     lines = _lines(texts, arcs, frame)
     limit = frame.width if width is None else width
     return "\n".join(join_line(cut_line(line, limit), colour=colour) for line in lines)
 
 
-def _fitting_frame(texts: Texts, arcs: Sequence[PlacedArc], width: int | None) -> Frame:
+def _fitting_frame(texts: Texts, arcs: Sequence[PlacedArc], width: int | None, *, cut_last: bool) -> Frame:
     most = min(MOST_LEVELS, max(highest(arcs, ABOVE), highest(arcs, BELOW)))
     frames = (_frame(texts, arcs, levels) for levels in range(most, 0, -1))
-    return next((frame for frame in frames if width is None or frame.width <= width), _frame(texts, arcs, 0))
+    fitting = (frame for frame in frames if width is None or frame.width - cut_last * frame.spare <= width)
+    return next(fitting, _frame(texts, arcs, 0))
 
 
 def _frame(texts: Texts, arcs: Sequence[PlacedArc], levels: int) -> Frame:

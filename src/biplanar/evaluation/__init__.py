@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from biplanar.data.conllu import Sentence
+from biplanar.data.conllu import FORM, Sentence
 from biplanar.errors import UnknownNameError
 from biplanar.evaluation.alignment import align
 from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap
-from biplanar.evaluation.breakdowns import BREAKDOWNS, break_down
+from biplanar.evaluation.breakdowns import BREAKDOWNS, Judged, break_down
 from biplanar.evaluation.calibration import Calibration
-from biplanar.evaluation.conll18 import conll18_scores, is_applicable
+from biplanar.evaluation.conll18 import conll18_scores, is_applicable, right_words
 from biplanar.evaluation.placed import PlacedText
 from biplanar.evaluation.score import Evaluation, Score
 from biplanar.evaluation.trees import tree_scores
@@ -29,18 +29,23 @@ def evaluate(
     *,
     by: Iterable[str] = (),
     predicted: Collection[int] | None = None,
+    train: Iterable[Sentence] | None = None,
 ) -> Evaluation:
-    """Compare a system's trees with the gold ones; `by` names breakdowns of LAS (see `BREAKDOWNS`).
+    """Compare a system's trees with the gold ones; `by` names breakdowns (see `BREAKDOWNS`).
 
     Both must be the same text: what is compared is their characters without spaces, however they are cut. Metrics of
     tags, features and lemmas are left out where the system predicted none. `predicted` says which columns it predicted
-    (`UPOS`, `LEMMA`, ...), if others were copied from the gold text; without it, those in which it has values.
+    (`UPOS`, `LEMMA`, ...), if others were copied from the gold text; without it, those in which it has values. With
+    `train`, words whose form is not in these sentences are scored apart: the breakdown `known`.
     """
-    kinds = list(by)
+    kinds = [*by, *(["known"] if train is not None else [])]
     for kind in kinds:
         if kind not in BREAKDOWNS:
             raise UnknownNameError("breakdown", kind, BREAKDOWNS)
+    known = None if train is None else frozenset(form for sentence in train for form in sentence.column(FORM))
     alignment = align(PlacedText.from_sentences(gold), PlacedText.from_sentences(system))
     every = {**conll18_scores(alignment), **tree_scores(alignment)}
     scores = {metric: score for metric, score in every.items() if is_applicable(metric, alignment, predicted)}
-    return Evaluation(scores, {kind: break_down(alignment, kind) for kind in kinds})
+    right = {metric: words for metric, words in right_words(alignment).items() if metric in scores}
+    judged = Judged(alignment, right, known)
+    return Evaluation(scores, {kind: break_down(judged, kind) for kind in kinds})

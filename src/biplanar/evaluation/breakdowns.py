@@ -1,8 +1,8 @@
-"""LAS broken down by a property of the arc or its sentence.
+"""Scores broken down: LAS by a property of the arc or its sentence, tags and features by value, words by familiarity.
 
-A system's arc is in a bucket by its own property, so that precision is of the system's arcs and recall of the gold
-ones. The buckets add up to LAS, count by count, except for projectivity: whether a right arc is projective depends on
-other arcs, which may be wrong.
+What the system found is in a bucket by its own property, so that precision is of the system's and recall of the gold.
+The buckets add up to the metric, count by count, with two exceptions. Whether a right arc is projective depends on
+other arcs, which may be wrong; and a word has any number of features.
 
 Where the system cut the text differently, lengths and distances are taken from the gold text as far as it has them: a
 right arc must not change its bucket because a word in between was split.
@@ -10,13 +10,20 @@ right arc must not change its bucket because a word in between was split.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from itertools import chain
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
 
-from biplanar.data.arrays import Int64s
+from biplanar.data.arrays import Bools, Int64s
+from biplanar.data.conllu import FEATS, FORM, UPOS
 from biplanar.data.forest import Column
+from biplanar.errors import BiplanarError
 from biplanar.evaluation.alignment import Alignment
 from biplanar.evaluation.placed import NOWHERE, ROOT, PlacedText
 from biplanar.evaluation.score import Score
@@ -25,6 +32,18 @@ from biplanar.planes.crossings import nonprojective
 # The last value of each bucket but the last, which has no end.
 LENGTHS = (10, 20, 30, 40, 50)
 DISTANCES = (1, 2, 5, 10)
+
+# The metrics that are given for known and for unknown words.
+FAMILIARITY_METRICS = ("UPOS", "UFeats", "Lemmas", "UAS", "LAS")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An alignment, which of its pairs are right by each metric that applies, and the forms of the training text."""
+
+    alignment: Alignment
+    right: Mapping[str, Bools]
+    known_forms: frozenset[str] | None = None
 
 
 class Buckets(NamedTuple):
@@ -35,18 +54,31 @@ class Buckets(NamedTuple):
     system: Int64s
 
 
-def break_down(alignment: Alignment, by: str) -> dict[str, Score]:
-    """The LAS of each bucket of a breakdown, by the bucket's name."""
-    names, gold, system = BREAKDOWNS[by](alignment)
+def break_down(judged: Judged, by: str) -> dict[str, Score]:
+    """The scores of a breakdown by the names of its buckets; none where the system did not predict the column."""
+    return BREAKDOWNS[by](judged)
+
+
+def _scores(alignment: Alignment, right: Bools, buckets: Buckets) -> dict[str, Score]:
+    """A metric for each bucket; `right` says in which pairs the system is right."""
+    names, gold, system = buckets
     paired = gold[alignment.gold_at]
-    right = alignment.right_arcs & (paired == system[alignment.system_at])
-    counts = [np.bincount(buckets, minlength=len(names)).tolist() for buckets in (paired[right], gold, system, paired)]
+    right = right & (paired == system[alignment.system_at])
+    counts = [np.bincount(numbers, minlength=len(names)).tolist() for numbers in (paired[right], gold, system, paired)]
     return {name: Score(*row) for name, *row in zip(names, *counts, strict=True)}
 
 
+def _las(buckets: Callable[[Alignment], Buckets]) -> Callable[[Judged], dict[str, Score]]:
+    return lambda judged: _scores(judged.alignment, judged.right["LAS"], buckets(judged.alignment))
+
+
 def _by_deprel(alignment: Alignment) -> Buckets:
-    """The relation without its subtype, the most frequent one first."""
-    gold, system = alignment.gold.relations, alignment.system.relations
+    """The relation without its subtype."""
+    return _by_value(alignment.gold.relations, alignment.system.relations)
+
+
+def _by_value(gold: Sequence[str], system: Sequence[str]) -> Buckets:
+    """A bucket for each value, the most frequent one first."""
     column = Column.of([*gold, *system])
     order = np.argsort(-np.bincount(column.ids, minlength=len(column.names)), kind="stable")
     ranks = np.argsort(order)[column.ids]
@@ -76,11 +108,71 @@ def _by_projectivity(alignment: Alignment) -> Buckets:
     return Buckets(["projective", "non-projective"], gold, system)
 
 
-BREAKDOWNS: dict[str, Callable[[Alignment], Buckets]] = {
-    "deprel": _by_deprel,
-    "length": _by_length,
-    "distance": _by_distance,
-    "projectivity": _by_projectivity,
+def _upos(judged: Judged) -> dict[str, Score]:
+    """How well each part-of-speech tag is found."""
+    if "UPOS" not in judged.right:
+        return {}
+    alignment = judged.alignment
+    return _scores(alignment, judged.right["UPOS"], _by_value(*(text.column(UPOS) for text in alignment.sides)))
+
+
+def _features(judged: Judged) -> dict[str, Score]:
+    """How well each feature is found (`Case`), and below it each of its values (`Case=Nom`)."""
+    if "UFeats" not in judged.right:
+        return {}
+    values: dict[str, dict[str, Score]] = defaultdict(dict)
+    for feature, score in _feature_values(judged.alignment).items():
+        values[feature.partition("=")[0]][feature] = score
+    rows: dict[str, Score] = {}
+    totals = {name: reduce(add, scores.values()) for name, scores in values.items()}
+    for name in _frequent_first(totals):
+        rows |= {name: totals[name]} | {value: values[name][value] for value in _frequent_first(values[name], name)}
+    return rows
+
+
+def _feature_values(alignment: Alignment) -> dict[str, Score]:
+    """By `name=value`: of how many words the system found it."""
+    gold, system = ([_feature_set(feats) for feats in text.column(FEATS)] for text in alignment.sides)
+    wanted, found = (Counter(chain.from_iterable(side)) for side in (gold, system))
+    aligned, right = Counter[str](), Counter[str]()
+    for g, s in zip(alignment.gold_at.tolist(), alignment.system_at.tolist(), strict=True):
+        aligned.update(gold[g])
+        right.update(gold[g] & system[s])
+    return {value: Score(right[value], wanted[value], found[value], aligned[value]) for value in {**wanted, **found}}
+
+
+@lru_cache(maxsize=1 << 14)
+def _feature_set(feats: str) -> frozenset[str]:
+    return frozenset() if feats == "_" else frozenset(feats.split("|"))
+
+
+def _frequent_first(scores: Mapping[str, Score], *without: str) -> list[str]:
+    return sorted(scores.keys() - without, key=lambda name: (-scores[name].gold - scores[name].system, name))
+
+
+def _familiarity(judged: Judged) -> dict[str, Score]:
+    """Each metric for words whose form is in the training text, and for the others; an aligned word is as in gold."""
+    known, alignment = judged.known_forms, judged.alignment
+    if known is None:
+        raise BiplanarError("known: expected the sentences that the system was trained on, found none")
+    gold, system = (np.array([form not in known for form in text.column(FORM)]).astype(int) for text in alignment.sides)
+    system = _as_in_gold(alignment, gold, system)
+    rows: dict[str, Score] = {}
+    for metric in FAMILIARITY_METRICS:
+        if metric in judged.right:
+            buckets = Buckets((f"{metric} known", f"{metric} unknown"), gold, system)
+            rows |= _scores(alignment, judged.right[metric], buckets)
+    return rows
+
+
+BREAKDOWNS: dict[str, Callable[[Judged], dict[str, Score]]] = {
+    "deprel": _las(_by_deprel),
+    "length": _las(_by_length),
+    "distance": _las(_by_distance),
+    "projectivity": _las(_by_projectivity),
+    "upos": _upos,
+    "feature": _features,
+    "known": _familiarity,
 }
 
 

@@ -40,24 +40,30 @@ COMPARED_COLUMNS = {
 
 def conll18_scores(alignment: Alignment) -> dict[str, Score]:
     """All metrics of the shared task, by their official names."""
-    arcs = alignment.right_arcs
-    upos, xpos = alignment.agree_in(UPOS), alignment.agree_in(XPOS)
-    feats, lemmas = _feats(alignment), _lemmas(alignment)
-    function_words = _function_words(alignment, arcs & upos & feats)
+    right = right_words(alignment)
+    arcs, tagged_arcs = right["LAS"], right["LAS"] & right["UPOS"] & right["UFeats"]
     return {
         "Tokens": _tokens(alignment),
         "Sentences": _sentences(alignment),
         "Words": _words(alignment),
-        "UPOS": alignment.score(upos),
-        "XPOS": alignment.score(xpos),
-        "UFeats": alignment.score(feats),
-        "AllTags": alignment.score(upos & xpos & feats),
-        "Lemmas": alignment.score(lemmas),
-        "UAS": alignment.score(alignment.right_heads),
-        "LAS": alignment.score(arcs),
+        **{metric: alignment.score(words) for metric, words in right.items()},
         "CLAS": _content_score(alignment, arcs),
-        "MLAS": _content_score(alignment, arcs & upos & feats & function_words),
-        "BLEX": _content_score(alignment, arcs & lemmas),
+        "MLAS": _content_score(alignment, tagged_arcs & _function_words(alignment, tagged_arcs)),
+        "BLEX": _content_score(alignment, arcs & right["Lemmas"]),
+    }
+
+
+def right_words(alignment: Alignment) -> dict[str, Bools]:
+    """By metric that counts every word: for every pair, whether the system is right."""
+    upos, xpos, feats = alignment.agree_in(UPOS), alignment.agree_in(XPOS), _feats(alignment)
+    return {
+        "UPOS": upos,
+        "XPOS": xpos,
+        "UFeats": feats,
+        "AllTags": upos & xpos & feats,
+        "Lemmas": _lemmas(alignment),
+        "UAS": alignment.right_heads,
+        "LAS": alignment.right_arcs,
     }
 
 

@@ -50,7 +50,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores by the name of their metric, and where they were asked for, LAS by the kind and name of a bucket."""
+    """Scores by the name of their metric, and where they were asked for, by the kind and the bucket of a breakdown."""
 
     scores: dict[str, Score]
     breakdowns: dict[str, dict[str, Score]] = field(default_factory=dict)

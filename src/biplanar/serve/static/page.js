@@ -24,8 +24,8 @@ class Page {
     this.run = null; // what is under way, to be aborted by what comes next
     this.typing = null; // the timer that waits for the end of typing
     this.limits = known.limits;
-    this.settings = new Settings(known, () => this.resettled());
-    this.view = new SentenceView();
+    this.settings = new Settings(known, (id) => (id === "columns" ? this.redraw() : this.resettled()));
+    this.view = new SentenceView(() => this.settings.columns);
     this.comparison = new Comparison((work) => this.guard(work));
     this.pager = new Pager("sentences", {
       isChosen: (sentence) => sentence.nonprojective,
@@ -116,6 +116,13 @@ class Page {
     if (this.tabs.open === "text") this.parseText();
     else if (this.tabs.open === "file") this.readFile();
     else if (byId("gold").value.trim() && !byId("system").value.trim()) this.compare();
+  }
+
+  /** Other columns: what is there is drawn again. */
+  redraw() {
+    const text = byId("text").value;
+    if (this.tabs.open === "text" && text.trim()) this.remember(text);
+    if (this.view.sentence) this.view.showTree(this.view.number);
   }
 
   opened(name) {

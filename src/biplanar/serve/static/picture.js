@@ -1,4 +1,4 @@
-// A sentence's tree as a picture that answers: plane 1 above the words, plane 2 below, the labels in between.
+// A sentence's tree as a picture that answers: plane 1 above the words, plane 2 below, columns and labels in between.
 
 import { arcsOfBrackets, bracketKey } from "./brackets.js";
 import { make, makeSvg } from "./dom.js";
@@ -8,6 +8,7 @@ import { described, percent } from "./trees.js";
 const MARGIN = 12;
 const WORD = { size: 16, line: 30, baseline: 20 };
 const SMALL = { size: 12, line: 22, baseline: 14 };
+const VALUE = { line: 18, baseline: 10 }; // tags, lemmas, features
 const BRACKET = { size: 14, width: 11 };
 const BOLD = 600; // relations may become bold, and need room for it
 const ARROW = { length: 7, width: 7 };
@@ -16,8 +17,9 @@ const LEVEL = { usual: 21, least: 9, roomy: 24 }; // where there are more levels
 
 /** Made anew for every tree. `onSelect` hears of the arc that is pointed at or chosen, or null. */
 export class Picture {
-  constructor({ forms, rtl, arcs, labels, tasks, steps, onSelect }) {
+  constructor({ forms, rtl, arcs, rows, labels, tasks, steps, onSelect }) {
     Object.assign(this, { forms: forms.map((form) => shortened(form)), rtl, arcs, labels, tasks, onSelect });
+    this.rows = rows.map(({ name, values }) => ({ name: shortened(name), values: values.map((one) => shortened(one)) }));
     this.bracketArcs = steps ? arcsOfBrackets(steps) : null;
     this.byWord = new Map(arcs.filter((arc) => !arc.extra).map((arc) => [arc.dependent, arc]));
     this.chosen = null; // the word whose arc stays lit
@@ -37,8 +39,12 @@ export class Picture {
     const forms = this.forms.map((form) => textWidth(form, WORD.size, "sans"));
     const labelWidth = (text) =>
       this.bracketArcs ? [...text].length * BRACKET.width : textWidth(text, SMALL.size, "mono");
-    const words = forms.map((width, at) => Math.max(width, ...(this.labels?.[at] ?? []).map(labelWidth)));
-    const names = this.labels ? this.tasks.map((task) => textWidth(task, SMALL.size, "sans")) : [];
+    const valueWidths = (at) => this.rows.map((row) => textWidth(row.values[at], SMALL.size, "sans"));
+    const words = forms.map((width, at) =>
+      Math.max(width, ...valueWidths(at), ...(this.labels?.[at] ?? []).map(labelWidth)),
+    );
+    const named = [...this.rows.map((row) => row.name), ...(this.labels ? this.tasks : [])];
+    const names = named.map((name) => textWidth(name, SMALL.size, "sans"));
     const relationWidth = (arc) => textWidth(relationText(arc), SMALL.size, "sans", BOLD) + 8;
     const arcs = this.arcs.map((arc) => ({ ...arc, width: relationWidth(arc) }));
     return layOut({ words, forms, arcs, gutter: names.length ? Math.max(...names) + 20 : 0 });
@@ -54,7 +60,8 @@ export class Picture {
     const depth = (side) => (levels(side) ? FIRST_LEVEL + (levels(side) - 1) * this.step + SMALL.size : 0);
     this.width = Math.ceil(width) + 2 * MARGIN;
     this.top = MARGIN + depth(1);
-    this.bottom = this.top + WORD.line + SMALL.line * (this.labels ? this.tasks.length : 0);
+    const labels = SMALL.line * (this.labels ? this.tasks.length : 0);
+    this.bottom = this.top + WORD.line + VALUE.line * this.rows.length + labels;
     const height = this.bottom + depth(2) + MARGIN;
     const size = { width: this.width, height, viewBox: `0 0 ${this.width} ${height}` };
     const lines = [...arcs].sort((one, other) => one.crossing - other.crossing).map((arc) => this.drawArc(arc));
@@ -114,9 +121,12 @@ export class Picture {
   }
 
   drawNames() {
-    if (!this.labels) return [];
     const place = { x: this.x(0), class: "name", "text-anchor": this.rtl ? "end" : "start" };
-    return this.tasks.map((task, row) => makeSvg("text", { ...place, y: this.labelY(row) }, task));
+    const draw = (name, y) => makeSvg("text", { ...place, y }, name);
+    return [
+      this.rows.map(({ name }, row) => draw(name, this.valueY(row))),
+      this.labels ? this.tasks.map((task, row) => draw(task, this.labelY(row))) : [],
+    ].flat();
   }
 
   drawWord(form, word) {
@@ -132,8 +142,19 @@ export class Picture {
       },
       makeSvg("rect", { class: "tile", x: x - width / 2, y: this.top + 2, width, height: WORD.line - 4, rx: 6 }),
       makeSvg("text", text, form),
+      this.rows.map(({ name, values }, row) => this.drawValue(name, values[word - 1], row, x)),
       (this.labels?.[word - 1] ?? []).map((label, row) => this.drawLabel(label, word, row, x)),
     );
+  }
+
+  /** Lemmas are of the words' script; tags and features are not, and may end in signs that would be turned. */
+  drawValue(name, value, row, x) {
+    const direction = this.rtl && name === "lemma" ? "rtl" : null;
+    return value ? makeSvg("text", { class: "value", x, y: this.valueY(row), direction }, value) : null;
+  }
+
+  valueY(row) {
+    return this.top + WORD.line + VALUE.line * row + VALUE.baseline;
   }
 
   labelY(row) {

@@ -6,7 +6,7 @@ import { byId, fill, make } from "./dom.js";
 const COUNTS = [1, 2, 3, 5, 10, 20];
 const USUAL_COUNT = 5;
 const DECODERS = { search: "search (best tree)", "minimum-risk": "minimum risk", paper: "the paper's" };
-const REMEMBERED = ["model", "decoder", "encoding", "best"];
+const REMEMBERED = ["model", "decoder", "encoding", "columns", "best"];
 
 /** Wired to the selects of the page. `onChange` hears of every change. */
 export class Settings {
@@ -36,6 +36,11 @@ export class Settings {
 
   get encoding() {
     return byId("encoding").value || this.model.encoding;
+  }
+
+  /** The names of the columns that are shown under the words. */
+  get columns() {
+    return byId("columns").value.split(",").filter(Boolean);
   }
 
   /** Take over the values that an address remembers; those that this server does not know are passed over. */
@@ -70,7 +75,8 @@ export class Settings {
 
   /** Show only those settings that say something about what is looked at: a kind of input, parsed or only shown. */
   showFor(input, parses) {
-    const used = { encoding: input !== "compare", best: parses && input !== "compare", model: parses, decoder: parses };
+    const shows = input !== "compare";
+    const used = { encoding: shows, columns: shows, best: parses && shows, model: parses, decoder: parses };
     for (const [id, isUsed] of Object.entries(used)) byId(id).parentElement.hidden = !isUsed;
     byId("probabilities").parentElement.hidden = !used.best;
   }

@@ -1,6 +1,7 @@
 // One sentence of the answer: its trees, the picture of the chosen one, its decoding and its table.
 
 import { isBrackets } from "./brackets.js";
+import { columnRows } from "./columns.js";
 import { byId, fill, make } from "./dom.js";
 import { decodingOf } from "./moments.js";
 import { Picture } from "./picture.js";
@@ -9,9 +10,13 @@ import { arcsOf, described, differing, percent } from "./trees.js";
 
 const HINT = "Point at an arc, a word or a bracket to see what belongs together.";
 
-/** Shows sentences; remembers the one it shows, with the number of the tree that was chosen. */
+/**
+ * Shows sentences; remembers the one it shows, with the number of the tree that was chosen. `columns` gives the names
+ * of those to show under the words.
+ */
 export class SentenceView {
-  constructor() {
+  constructor(columns) {
+    this.columns = columns;
     this.sentence = null;
     this.replay = null;
   }
@@ -37,8 +42,10 @@ export class SentenceView {
     this.number = number;
     const { sentence, tree, encoding } = this;
     const decoding = tree.labels ? decodingOf(tree, encoding) : null;
+    this.rows = columnRows(tree.conllu, this.columns());
+    byId("no-columns").hidden = !this.columns().length || this.rows.length > 0;
     const picture = new Picture({
-      forms: sentence.forms, rtl: sentence.rtl, arcs: this.arcs(decoding), labels: tree.labels,
+      forms: sentence.forms, rtl: sentence.rtl, arcs: this.arcs(decoding), rows: this.rows, labels: tree.labels,
       tasks: tasksOf(encoding, tree.labels), steps: decoding?.hasStacks ? decoding.steps : null,
       onSelect: (arc) => this.tell(arc),
     });
@@ -80,13 +87,16 @@ export class SentenceView {
     const { forms } = this.sentence;
     const tasks = tree.labels ? tasksOf(this.encoding, tree.labels) : [];
     const chances = tree.probabilities;
-    const names = ["", "word", "head", "relation", "plane", ...tasks, ...(chances ? ["probability"] : [])];
+    const columns = this.rows.map((row) => row.name);
+    const first = ["", "word", "head", "relation", "plane", ...columns];
+    const names = [...first, ...tasks, ...(chances ? ["probability"] : [])];
     const head = (number) => (number ? `${number} ${forms[number - 1]}` : "root");
     const row = (form, at) => [
       String(at + 1), form, head(tree.heads[at]), tree.deprels[at], tree.planes[at] ? String(tree.planes[at]) : "",
-      ...(tree.labels?.[at] ?? []), ...(chances ? [percent(chances[at])] : []),
+      ...this.rows.map((one) => one.values[at]), ...(tree.labels?.[at] ?? []), ...(chances ? [percent(chances[at])] : []),
     ];
-    const cells = (texts) => texts.map((text, at) => make("td", { dir: "auto", class: at > 4 ? "mono" : null }, text));
+    const kind = (at) => (at < first.length ? null : "mono");
+    const cells = (texts) => texts.map((text, at) => make("td", { dir: "auto", class: kind(at) }, text));
     return make(
       "table",
       {},
