@@ -104,6 +104,12 @@ class TestParse:
         texts = {node.text for node in ElementTree.fromstring(tree["svg"]).iter() if node.tag.endswith("text")}
         assert {"A", "<b>&", "c", "plane1", "plane2"} <= texts
 
+    def test_pictures_with_columns(self, ask, refused):
+        (tree,) = ask(conllu=TAGGED, parse=False, svg=True, columns="upos,lemma")["sentences"][0]["trees"]
+        texts = {node.text for node in ElementTree.fromstring(tree["svg"]).iter() if node.tag.endswith("text")}
+        assert {"upos", "NOUN", "VERB"} <= texts
+        assert "unknown column 'uposs'; did you mean 'upos'?" in refused(text="a", columns="uposs")
+
     @pytest.mark.parametrize("labels", ENCODINGS)
     def test_labels_of_any_encoding(self, ask, labels):
         (sentence,) = ask(conllu=TAGGED, labels=labels, parse=False, svg=True)["sentences"]

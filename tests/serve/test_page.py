@@ -464,6 +464,13 @@ def test_tags_and_lemmas_are_shown_under_the_words_on_request(page):
     assert page.locator(".tree .value").count() == 0
 
 
+def test_downloaded_pictures_have_the_same_columns(page):
+    show_file(page, TAGGED)
+    page.select_option("#columns", "upos,lemma")
+    drawn = ElementTree.fromstring(saved(page, "#save-svg"))
+    assert {"lemma", "magnus", "ADJ"} <= {node.text for node in drawn.iter()}
+
+
 def test_other_columns_are_no_reason_to_parse_again(page):
     type_text(page, "Nobody came.", ["Nobody", "came", "."])
     requests: list[str] = []

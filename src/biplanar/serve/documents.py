@@ -17,6 +17,7 @@ from biplanar.draw.arcs import planes_to_draw
 from biplanar.draw.compare import Differences
 from biplanar.draw.metrics import is_right_to_left
 from biplanar.draw.sentences import label_rows, shown_planes
+from biplanar.draw.tags import check_columns, columns_of
 from biplanar.encodings import get_encoding
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.evaluation import evaluate
@@ -33,6 +34,7 @@ SETTINGS: dict[str, Any] = {  # with their defaults
     "model": "",
     "decoder": DEFAULT_DECODER,
     "labels": "",
+    "columns": "",
     "probabilities": False,
     "best": 1,
     "svg": False,
@@ -114,6 +116,7 @@ class ParseRequest:
     sentences: Iterator[Sentence]
     decoder: str
     labels: str
+    columns: str
     probabilities: bool
     best: int
     svg: bool
@@ -130,8 +133,14 @@ class ParseRequest:
         get_decoder(settings["decoder"])
         get_encoding(settings["labels"])
         request = cls(source=source, sentences=_sentences(source, content, model), **settings)
+        check_columns(request.column_names)
         request._check(config)
         return request
+
+    @property
+    def column_names(self) -> list[str]:
+        """The columns to draw under the words."""
+        return [name for name in self.columns.split(",") if name]
 
     def _check(self, config: ServerConfig) -> None:
         if not 1 <= self.best <= config.best:
@@ -199,9 +208,13 @@ class ParseRequest:
             "labels": None if rows is None else list(zip(*rows.values(), strict=True)),
             "log_probability": score if score is not None and math.isfinite(score) else None,
             "probabilities": head_probabilities(sentence) if self.probabilities and self.parse else None,
-            "svg": draw_svg(sentence.forms, tree, planes=planes, labels=rows) if self.svg else None,
+            "svg": self._drawn(sentence, planes, rows) if self.svg else None,
             "conllu": sentence.to_conllu(),
         }
+
+    def _drawn(self, sentence: Sentence, planes: list[int], rows: dict[str, tuple[str, ...]] | None) -> str:
+        columns = columns_of(sentence, self.column_names)
+        return draw_svg(sentence.forms, sentence.tree, planes=planes, labels=rows, columns=columns)
 
     def _rows(self, sentence: Sentence) -> dict[str, tuple[str, ...]] | None:
         """The labels by task; None where the encoding has none for such a tree."""

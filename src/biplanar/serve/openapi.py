@@ -179,6 +179,11 @@ def _questions(config: ServerConfig) -> Schema:
             "enum": list(ENCODINGS),
             "description": "The encoding whose labels to show; by default the model's own.",
         },
+        "columns": {
+            **STRING,
+            "default": "",
+            "description": "Columns to draw under the words, with commas between: upos, xpos, feats, lemma.",
+        },
         "probabilities": {**FLAG, "default": False, "description": "How likely each head is."},
         "best": {
             **WHOLE,

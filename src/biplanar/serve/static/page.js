@@ -239,7 +239,8 @@ class Page {
   /** The tree that is shown, as the server draws it for files. */
   async drawn() {
     const { tree, encoding } = this.view;
-    const request = { conllu: tree.conllu, ...this.settings.forShowing(), labels: encoding, svg: true };
+    const columns = this.settings.columns.join(",");
+    const request = { conllu: tree.conllu, ...this.settings.forShowing(), labels: encoding, columns, svg: true };
     const answer = await api.parse(request);
     return answer.sentences[0].trees[0].svg;
   }
