@@ -48,6 +48,7 @@ MAY_IMPORT_TORCH = {
     "biplanar.tagger.network",
     "biplanar.tagger.tensors",
     "biplanar.tagger.training",
+    "biplanar.tagger.warm_start",
 }
 
 

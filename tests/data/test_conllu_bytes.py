@@ -128,7 +128,7 @@ class TestSameAsSentences:
     def test_wherever_it_is_looked_through_in_steps(self, text, step):
         data = text.encode()
         table = ConlluTable.of(data)
-        places, offsets = np.empty((6, len(data)), dtype=np.int32), np.zeros(len(data), dtype=np.int64)
+        places, offsets = np.empty((7, len(data)), dtype=np.int32), np.zeros(len(data), dtype=np.int64)
         found = _find_in_steps(data, places, offsets, step)
         assert offsets[: found + 1].tolist() == table.offsets.tolist()
         assert places[:, : offsets[found]].tolist() == table.places.tolist()
@@ -241,5 +241,5 @@ class TestTrees:
     @pytest.mark.parametrize("name", ["", "a\tb", "a\nb"])
     def test_names_that_no_column_can_hold(self, name):
         relations = Column(np.zeros(2, dtype=np.int32), ("root", name))
-        with pytest.raises(LabelError, match="relation 2: expected text without tabs and line ends as DEPREL"):
+        with pytest.raises(LabelError, match="value 2: expected text without tabs and line ends as DEPREL"):
             self.table().with_trees(np.zeros(2, dtype=np.int32), relations)

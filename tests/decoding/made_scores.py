@@ -8,6 +8,7 @@ import numpy as np
 
 from biplanar.data.forest import Column, Forest
 from biplanar.data.tree import Tree
+from biplanar.decoding.columns import ColumnTables
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.scores import Scores
 from biplanar.encodings import Encoding
@@ -37,10 +38,11 @@ class MadeScores:
             table[np.arange(len(labels)), [names[task].index(label) for label in labels]] = sure
             self.tables[task] = table
         self.inventory = LabelInventory(encoding, names)
+        self.columns: ColumnTables | None = None
 
     def scores(self, given_governors: Callable[[np.ndarray], np.ndarray] | None = None) -> Scores:
         """Of both sentences."""
-        return Scores(FOREST.offsets, self.tables, given_governors)
+        return Scores(FOREST.offsets, self.tables, given_governors, self.columns)
 
     def first(self) -> Scores:
         """Of the first sentence."""

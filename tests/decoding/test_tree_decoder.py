@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from biplanar.data.forest import Column
 from biplanar.data.tree import Tree
 from biplanar.decoding import DECODERS, get_decoder
 from biplanar.decoding.beam import Outcome, SearchConfig
+from biplanar.decoding.columns import ColumnTables
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.encodings import ENCODINGS, get_encoding
@@ -134,9 +136,30 @@ class TestLost:
 def test_output_columns_get_their_best_labels() -> None:
     made = MadeScores(get_encoding("2p-full"))
     made.inventory = LabelInventory(made.inventory.encoding, dict(made.inventory.names) | {"upos": UPOS.names})
-    made.tables["upos"] = np.eye(len(UPOS.names), dtype=np.float32)[UPOS.ids]
+    made.columns = ColumnTables({"upos": np.eye(len(UPOS.names), dtype=np.float32)[UPOS.ids]})
     found = decoded(made, "search")
     assert {name: ids.tolist() for name, ids in found.columns.items()} == {"upos": UPOS.ids.tolist()}
+
+
+def test_output_columns_are_not_asked_for_where_they_are_not_wanted() -> None:
+    made = MadeScores(get_encoding("2p-full"))
+    made.columns = ColumnTables({"upos": np.zeros((0, 0), dtype=np.float32)})
+    assert TreeDecoder(made.inventory, tags=False).decode(made.scores()).columns == {}
+
+
+def test_encodings_that_need_tags_take_those_that_are_given_and_predict_the_others() -> None:
+    encoding = get_encoding("rel-pos")
+    made = MadeScores(encoding)
+    names = ("ZZZ", *UPOS.names)
+    made.inventory = LabelInventory(encoding, dict(made.inventory.names) | {"upos": names})
+    made.columns = ColumnTables({"upos": np.eye(len(names), dtype=np.float32)[UPOS.ids + 1]})
+    decoder, scores = TreeDecoder(made.inventory, DECODERS["greedy"]), made.scores()
+    wanted = decoder.decode(scores, UPOS).heads.tolist()
+    assert decoder.decode(scores).heads.tolist() == wanted
+    some = Column.of("_" if word % 2 else tag for word, tag in enumerate(UPOS.labels()))
+    assert decoder.decode(scores, some).heads.tolist() == wanted
+    none_right = Column.of("ZZZ" for _ in UPOS.ids)
+    assert decoder.decode(scores, none_right).heads.tolist() != wanted
 
 
 def test_parts_are_joined_in_another_order() -> None:

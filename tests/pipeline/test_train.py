@@ -21,7 +21,7 @@ from biplanar.data.files import writing
 from biplanar.errors import BiplanarError, FileError, FormatError, UnknownNameError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.loading import RUNTIMES
-from biplanar.pipeline.model_folder import ModelFolder
+from biplanar.pipeline.model_folder import FORMAT_VERSION, ModelFolder
 from biplanar.pipeline.train import Data, Stage, export_model, read_log, train_model
 from biplanar.tagger import checkpoint
 from biplanar.tagger.config import CONFIGS, Config, ConfigError, read_config
@@ -491,18 +491,18 @@ class TestLoading:
     def test_another_version_is_refused(self, folder, tmp_path):
         copy = ModelFolder(tmp_path)
         shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
-        copy.config.write_text(copy.config.read_text().replace("format = 2", "format = 99"))
+        copy.config.write_text(copy.config.read_text().replace(f"format = {FORMAT_VERSION}", "format = 99"))
         copy.write_checksums()
-        with pytest.raises(FormatError, match="expected model format 2 or older, found 99"):
+        with pytest.raises(FormatError, match=f"expected model format {FORMAT_VERSION} or older, found 99"):
             biplanar.load(tmp_path)
 
     @pytest.mark.parametrize("runtime", ["int8", "onnx", "torch"])
     def test_a_folder_of_format_1_has_no_later_parts(self, tmp_path, runtime):
-        without = {"network": {"depths": False, "relation_hidden": 0}}
+        without = {"network": {"depths": False, "relation_hidden": 0, "columns": ""}}
         folder = ModelFolder(tmp_path)
         list(train_model(DATA, Config.from_dict(without, small(epochs=1)), folder, device="cpu"))
-        later = ("attention", "depths", "relation_hidden", "treebank_dim")
-        lines = folder.config.read_text().replace("format = 2", "format = 1").splitlines()
+        later = ("attention", "depths", "relation_hidden", "treebank_dim", "column")
+        lines = folder.config.read_text().replace(f"format = {FORMAT_VERSION}", "format = 1").splitlines()
         folder.config.write_text("\n".join(line for line in lines if not line.startswith(later)))
         vocabulary = json.loads(folder.vocabulary.read_text())
         del vocabulary["treebanks"]
@@ -512,6 +512,20 @@ class TestLoading:
         assert not config.network.depths
         assert config.network.relation_hidden == 0
         assert len(biplanar.load(tmp_path, runtime=runtime)([["The", "cat", "sleeps"]])[0].tree.roots) == 1
+
+    @pytest.mark.parametrize("runtime", ["int8", "onnx", "torch"])
+    def test_a_folder_of_format_2_predicts_no_columns(self, tmp_path, runtime):
+        folder = ModelFolder(tmp_path)
+        config = Config.from_dict({"network": {"columns": ""}}, small(epochs=1))
+        list(train_model(DATA, config, folder, device="cpu"))
+        lines = folder.config.read_text().replace(f"format = {FORMAT_VERSION}", "format = 2").splitlines()
+        lines = [line for line in lines if not line.startswith("column")]
+        lines.insert(lines.index("[auxiliary]") + 1, "upos = 1.0\nfeats = 0.0")
+        folder.config.write_text("\n".join(lines))
+        folder.checksums.unlink()
+        parser = biplanar.load(tmp_path, runtime=runtime)
+        assert parser.inventory.output_columns == ()
+        assert parser([["The", "cat", "sleeps"]])[0].upos == ["_"] * 3
 
     @pytest.mark.parametrize(
         "name",
@@ -647,9 +661,26 @@ class TestWhereItRuns:
 
 
 class TestOtherWays:
-    def test_rel_pos_brings_its_tagger_along(self, tmp_path):
+    def test_rel_pos_takes_the_tags_of_its_network(self, tmp_path):
         folder = ModelFolder(tmp_path)
-        config = Config.from_dict({"encoding": "rel-pos"}, small(epochs=2, segmenter_epochs=1))
+        config = Config.from_dict({"encoding": "rel-pos"}, small(epochs=40, evaluations=4, segmenter_epochs=1))
+        records = list(records_of(train_model(DATA, config, folder, device="cpu")))
+        assert records[-1].las > 90
+        parser = biplanar.load(folder.path)
+        assert not parser.segmenter.has_tagger
+        gold = list(biplanar.read_conllu(TINY_TREEBANK))
+        words = [biplanar.Sentence.from_words(one.forms) for one in gold]
+        right = [
+            a == b
+            for one, other in zip(gold, parser.pipe(words), strict=True)
+            for a, b in zip(one.heads, other.heads, strict=True)
+        ]
+        assert sum(right) > 0.9 * len(right)
+
+    def test_rel_pos_brings_a_tagger_along_if_its_network_does_not_tag(self, tmp_path):
+        folder = ModelFolder(tmp_path)
+        settings = {"encoding": "rel-pos", "network": {"columns": ""}}
+        config = Config.from_dict(settings, small(epochs=2, segmenter_epochs=1))
         list(train_model(DATA, config, folder, device="cpu"))
         parser = biplanar.load(folder.path)
         assert parser.segmenter.has_tagger
@@ -695,7 +726,7 @@ class TestOtherWays:
 
     def test_all_auxiliary_losses_and_early_stopping(self, tmp_path):
         config = small(epochs=30, evaluations=30, patience=2, learning_rate=1e-12)
-        config = Config.from_dict({"auxiliary": {"upos": 1.0, "feats": 1.0}}, config)
+        config = Config.from_dict({"auxiliary": {"columns": 0.5}}, config)
         records = list(records_of(train_model(DATA, config, ModelFolder(tmp_path), device="cpu")))
         assert len(records) == 3  # nothing is learned at this rate: the first is the best, and two more are enough
 

@@ -183,7 +183,9 @@ def test_batching_changes_nothing(name: str, tmp_path: Path) -> None:
     heads = [np.arange(len(sentence), dtype=np.int32) for sentence in SENTENCES]  # each word's is the one before
     related = np.concatenate([scores.relate(own) for scores, own in zip(alone, heads, strict=True)])
     np.testing.assert_allclose(together.relate(np.concatenate(heads)), related, atol=1e-4)
-    assert_same(replace(together, given_governors=None), Scores(together.offsets, labels, columns=ColumnTables(columns)))
+    assert_same(
+        replace(together, given_governors=None), Scores(together.offsets, labels, columns=ColumnTables(columns))
+    )
 
 
 @pytest.mark.parametrize("name", ["two layers", "treebanks", "small forms"])

@@ -128,10 +128,24 @@ class TestGold:
         assert [deprels[number] for number in gold.targets["deprel"]] == [*third.tree.deprels, *first.tree.deprels]
 
 
+COLUMNS = ["upos", "lemma"]  # that the treebank has
+
+
 class TestTasks:
+    def test_columns_are_tasks_where_the_treebank_has_them(self, sentences):
+        assert [task for task in trainer_of(sentences, {}).vocabulary.tasks if task in COLUMNS] == COLUMNS
+        assert not [task for task in trainer_of(sentences, {"columns": ""}).vocabulary.tasks if task in COLUMNS]
+
+    def test_words_without_a_value_add_nothing_to_the_loss(self, sentences):
+        trainer = trainer_of(sentences, {})
+        scores, labels = torch.randn(3, 4), torch.tensor([2, -1, 0])
+        both = sum(torch.nn.functional.cross_entropy(scores[[word]], labels[[word]]) for word in (0, 2))
+        assert float(trainer._label_loss(scores, labels, None)) == pytest.approx(float(both) / 3)
+        assert float(trainer._label_loss(scores, torch.full((3,), -1), None)) == 0
+
     def test_depths_are_tasks_with_all_their_labels(self, sentences):
         tasks = trainer_of(sentences, {"depths": True}).vocabulary.tasks
-        assert list(tasks) == ["plane1", "plane2", "deprel", *DEPTHS]
+        assert list(tasks) == ["plane1", "plane2", "deprel", *DEPTHS, *COLUMNS]
         assert all(tasks[task] == tuple(str(depth) for depth in range(13)) for task in DEPTHS)
 
     def test_other_encodings_have_no_depths(self, sentences):
@@ -142,7 +156,7 @@ class TestTasks:
         """And as no search knows its labels, it is judged by the trees of greedy decoding."""
         monkeypatch.setitem(ENCODINGS, "wrapped", Wrapped())
         trainer = trainer_of(sentences, {"depths": True}, encoding="wrapped")
-        assert list(trainer.vocabulary.tasks) == ["plane1", "deprel"]
+        assert list(trainer.vocabulary.tasks) == ["plane1", "deprel", *COLUMNS]
         records = [told for told in trainer.run() if isinstance(told, Record)]
         assert [record.epoch for record in records] == [1, 2]
         decoder = TreeDecoder(LabelInventory(trainer.encoding, trainer.vocabulary.tasks), get_decoder("greedy"))

@@ -96,6 +96,9 @@ class TreeDecoder:
         predicted = Column(best[UPOS], self.inventory.names[UPOS])
         if upos is None:
             return predicted
-        names = (*upos.names, *predicted.names)
-        empty = np.array([name == EMPTY for name in upos.names])
-        return Column(np.where(empty[upos.ids], len(upos.names) + predicted.ids, upos.ids).astype(np.int32), names)
+        if EMPTY not in upos.names:
+            return upos
+        names = tuple(dict.fromkeys((*upos.names, *predicted.names)))
+        numbers = np.array([names.index(name) for name in predicted.names], dtype=np.int32)
+        missing = upos.ids == upos.names.index(EMPTY)
+        return Column(np.where(missing, numbers[predicted.ids], upos.ids), names)

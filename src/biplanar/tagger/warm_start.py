@@ -28,6 +28,8 @@ def start_from(network: Tagger, vocabulary: Vocabulary, source: Tagger, known: V
             continue
         if name in rows:
             here, there = rows[name]
+            if not here:
+                continue
             tensor[here] = other[there].to(tensor)
         elif other.shape == tensor.shape:
             tensor.copy_(other)
