@@ -12,7 +12,9 @@ from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.data.files import read_lines, writing
 from biplanar.data.raw_text import raw_text
 from biplanar.decoding import DEFAULT_DECODER
+from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import UPOS
+from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import BiplanarError, FileError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.loading import load
@@ -137,8 +139,10 @@ def _parse_raw(teachers: Sequence[Parser], files: Iterable[str]) -> Iterator[Sen
         else:
             sentences = first.segmenter.stream(line + "\n" for _, line in read_lines(file))
         members = [Member(teacher.scorer, teacher.inventory.names) for teacher in teachers]
-        together = Ensemble(members, first.inventory.names)
-        parser = Parser(together, first.inventory, first.folder, batch_words=first.batch_words)
+        known = (pair for teacher in teachers for pair in teacher.inventory.names.items())
+        columns = {task: labels for task, labels in known if task in COLUMNS}
+        inventory = LabelInventory(first.encoding, {**columns, **first.inventory.names})
+        parser = Parser(Ensemble(members, inventory.names), inventory, first.folder, batch_words=first.batch_words)
         yield from parser.pipe(sentences)
 
 

@@ -13,6 +13,7 @@ from biplanar.data.arrays import Float32s, Int64s
 from biplanar.decoding.candidates import log_probabilities
 from biplanar.decoding.columns import ColumnTables
 from biplanar.decoding.scores import DEPREL, Scores
+from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import BiplanarError
 from biplanar.tagger.features import Batch
 from biplanar.tagger.predict import Scorer
@@ -30,7 +31,10 @@ class Member:
 
 @dataclass(frozen=True)
 class Ensemble:
-    """A scorer that averages others. Its labels are `tasks`; a member's labels of other names are passed over."""
+    """A scorer that averages others. Its labels are `tasks`; a member's labels of other names are passed over.
+
+    All members must have the tasks of trees. Output columns are averages over the members that predict them.
+    """
 
     members: Sequence[Member]
     tasks: Mapping[str, tuple[str, ...]]
@@ -38,7 +42,7 @@ class Ensemble:
 
     def __post_init__(self) -> None:
         for member in self.members:
-            if missing := sorted(set(self.tasks) - set(member.tasks)):
+            if missing := sorted(set(self.tasks) - set(member.tasks) - set(COLUMNS)):
                 raise BiplanarError(
                     f"expected all models to predict {', '.join(self.tasks)}, found one without {missing[0]}"
                 )
@@ -50,26 +54,34 @@ class Ensemble:
     def score(self, forms: list[Any], batch: Batch) -> Scores:
         """Log-probabilities by task, and of relations given heads where all members have them."""
         found = [member.scorer.score(vectors, batch) for member, vectors in zip(self.members, forms, strict=True)]
-        trees, columns = self._tables([scores.labels for scores in found]), None
-        if all(scores.columns for scores in found):
-            columns = ColumnTables(self._tables([one.columns.tables() for one in found if one.columns is not None]))
+        labels = {task: self._average(task, [one.labels[task] for one in found]) for task in self.trees}
+        tables = [{} if one.columns is None else one.columns.tables() for one in found]
+        columns = {task: self._average(task, [one.get(task) for one in tables]) for task in self.columns}
 
         def relate(governors: Int64s) -> Float32s:
             return self._average(DEPREL, [one.given_governors(governors) for one in found if one.given_governors])
 
         all_relate = all(scores.knows_heads for scores in found)
-        return Scores(found[0].offsets, trees, relate if all_relate else None, columns)
+        all_columns = ColumnTables(columns) if columns else None
+        return Scores(found[0].offsets, labels, relate if all_relate else None, all_columns)
 
-    def _tables(self, members: Sequence[Mapping[str, Float32s]]) -> dict[str, Float32s]:
-        """Averages of the ensemble's tasks that all members have tables of."""
-        shared = [task for task in self.tasks if all(task in tables for tables in members)]
-        return {task: self._average(task, [tables[task] for tables in members]) for task in shared}
+    @cached_property
+    def trees(self) -> tuple[str, ...]:
+        """The tasks of trees."""
+        return tuple(task for task in self.tasks if task not in COLUMNS)
 
-    def _average(self, task: str, tables: Sequence[Float32s]) -> Float32s:
-        """Log-probabilities of the ensemble's labels, from scores of the members'."""
-        total = np.full((len(tables[0]), len(self.tasks[task])), LEAST, dtype=np.float32)
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The output columns that any member predicts."""
+        return tuple(task for task in self.tasks if task in COLUMNS and any(task in one.tasks for one in self.members))
+
+    def _average(self, task: str, tables: Sequence[Float32s | None]) -> Float32s:
+        """Log-probabilities of the ensemble's labels, from scores of the members', as far as these have any."""
+        words = next(len(table) for table in tables if table is not None)
+        total = np.full((words, len(self.tasks[task])), LEAST, dtype=np.float32)
         for (ours, theirs), table in zip(self._shared[task], tables, strict=True):
-            total[:, ours] += np.exp(log_probabilities(table)[:, theirs])
+            if table is not None:
+                total[:, ours] += np.exp(log_probabilities(table)[:, theirs])
         return np.asarray(np.log(total / total.sum(axis=1, keepdims=True)))
 
     @cached_property
@@ -79,7 +91,7 @@ class Ensemble:
         for task, names in self.tasks.items():
             numbers = {name: number for number, name in enumerate(names)}
             pairs = (
-                [(numbers[name], there) for there, name in enumerate(member.tasks[task]) if name in numbers]
+                [(numbers[name], there) for there, name in enumerate(member.tasks.get(task, ())) if name in numbers]
                 for member in self.members
             )
             shared[task] = [([ours for ours, _ in some], [theirs for _, theirs in some]) for some in pairs]

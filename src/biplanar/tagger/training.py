@@ -22,7 +22,7 @@ from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.search import is_searchable
 from biplanar.decoding.tree_decoder import UPOS, TreeDecoder
 from biplanar.encodings import Encoding, get_encoding
-from biplanar.encodings.columns import UNLABELLED, get_columns
+from biplanar.encodings.columns import COLUMNS, UNLABELLED, get_columns
 from biplanar.encodings.encoding import STACKS, kind_of
 from biplanar.encodings.stacks import DEPTH_TASK, as_stack_encoding, depth_columns
 from biplanar.errors import BiplanarError
@@ -191,7 +191,7 @@ class Trainer:
         known = {
             task: names
             for task, names in self.vocabulary.tasks.items()
-            if task in self.encoding.tasks or all(task in one.tasks for one in teachers)
+            if task in self.encoding.tasks or _is_taught(task, teachers)
         }
         corpus, heads = self.train_examples.corpus, self.train_examples.forest.heads
         return soft_targets(Ensemble(teachers, known), corpus, heads, DEV_BATCH_WORDS)
@@ -325,6 +325,11 @@ def good_learning_rate(batches: int) -> float:
     """Large treebanks do better with smaller steps: 0.003 up to 100 batches an epoch, 0.002 from 200."""
     share = min(max(math.log2(batches / 100), 0.0), 1.0)
     return 0.003 * math.pow(2 / 3, share)
+
+
+def _is_taught(task: str, teachers: Sequence[Member]) -> bool:
+    """Whether all teachers have a task, or for output columns any of them."""
+    return (any if task in COLUMNS else all)(task in one.tasks for one in teachers)
 
 
 def _check(config: Config) -> None:

@@ -1,0 +1,179 @@
+"""Tags, features and lemmas, from a treebank to CoNLL-U."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import biplanar
+from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, RawConllu, Sentence, parse_conllu, read_conllu
+from biplanar.evaluation import evaluate
+from biplanar.pipeline.loading import RUNTIMES
+from biplanar.pipeline.model_folder import ModelFolder
+from biplanar.pipeline.options import ParseOptions
+from biplanar.pipeline.parser import Parser
+from biplanar.pipeline.train import Data, score, train_model
+from biplanar.tagger.config import Config
+from tests.conftest import ROOT
+
+TAGGED = str(ROOT / "examples" / "tagged.conllu")
+COLUMNS = {UPOS: "upos", XPOS: "xpos", FEATS: "feats", LEMMA: "lemma"}
+SETTINGS = {
+    "network": {"hidden": 48, "layers": 1, "char_hidden": 24, "dropout": 0.0, "word_dropout": 0.0},
+    "training": {"batch_words": 60, "learning_rate": 0.01, "segmenter_epochs": 0, "epochs": 60, "evaluations": 3},
+    "vocabulary": {"min_form_count": 1, "min_char_count": 1},
+}
+
+
+def trained(folder: ModelFolder, data: Data = Data([TAGGED], TAGGED), **more: object) -> ModelFolder:  # noqa: B008
+    config = Config.from_dict(SETTINGS)
+    for section, values in more.items():
+        config = Config.from_dict({section: values}, config)
+    for _ in train_model(data, config, folder, device="cpu"):
+        pass
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> ModelFolder:
+    """A model that knows the examples by heart."""
+    return trained(ModelFolder(tmp_path_factory.mktemp("models") / "tagged"))
+
+
+@pytest.fixture(scope="module")
+def parser(folder) -> Parser:
+    return biplanar.load(folder.path)
+
+
+@pytest.fixture(scope="module")
+def gold() -> list[Sentence]:
+    return list(read_conllu(TAGGED))
+
+
+def bare(sentences: list[Sentence]) -> list[Sentence]:
+    return [Sentence.from_words(one.forms) for one in sentences]
+
+
+def columns_of(sentence: Sentence) -> list[list[str]]:
+    return [sentence.column(number) for number in COLUMNS]
+
+
+class TestFilling:
+    @pytest.mark.parametrize("runtime", RUNTIMES)
+    def test_every_runtime_knows_them_by_heart(self, folder, gold, runtime):
+        parser = biplanar.load(folder.path, runtime=runtime)
+        found = evaluate(gold, parser.pipe(bare(gold)))
+        for metric in ("UPOS", "UFeats", "Lemmas"):
+            assert found[metric].f1 > 0.97, metric
+
+    def test_what_is_given_is_kept(self, parser):
+        given = Sentence.from_words(["Nobody", "came"]).with_columns({UPOS: ["X", "_"], LEMMA: ["_", "go"]})
+        (found,) = parser.pipe([given])
+        assert found.upos[0] == "X"
+        assert found.upos[1] not in ("X", "_")
+        assert found.column(LEMMA)[1] == "go"
+        assert found.column(LEMMA)[0] != "_"
+
+    def test_no_features_are_a_value_if_other_words_have_some(self, parser, gold):
+        tagged = next(one for one in gold if {"_"} < set(one.column(FEATS)))
+        (found,) = parser.pipe([tagged])
+        assert found.column(FEATS) == tagged.column(FEATS)
+        (filled,) = parser.pipe([tagged.with_columns({FEATS: ["_"] * len(tagged)})])
+        assert set(filled.column(FEATS)) != {"_"}
+
+    def test_retag(self, parser, gold):
+        wrong = gold[0].with_columns({UPOS: ["X"] * len(gold[0]), LEMMA: ["wrong"] * len(gold[0])})
+        (kept,), (replaced,) = parser.pipe([wrong]), parser.pipe([wrong], retag=True)
+        assert kept.upos == wrong.upos
+        assert replaced.upos == gold[0].upos
+        assert "wrong" not in replaced.column(LEMMA)
+
+    def test_they_can_be_left_out(self, parser, gold):
+        (found,) = parser.pipe(bare(gold[:1]), tags=False)
+        assert columns_of(found) == [["_"] * len(found)] * 4
+        assert found.is_parsed
+
+    def test_several_trees_have_them_all(self, parser, gold):
+        for tree, _ in parser.best_trees([gold[0].forms], 3)[0]:
+            assert tree.upos == gold[0].upos
+
+    @given(st.text(min_size=1, max_size=60), st.text(min_size=1, max_size=5))
+    @settings(max_examples=25)
+    def test_lemmas_are_never_empty(self, parser, one, other):
+        words = ["".join(form.split()) or "x" for form in (one, other)]
+        words = [form.encode("utf-8", "replace").decode() for form in words]
+        (found,) = parser([words])
+        assert all(
+            lemma not in ("", "_") or form == "_" for form, lemma in zip(found.forms, found.column(LEMMA), strict=True)
+        )
+
+
+class TestBytes:
+    """Whole files are filled as bytes, without an object for each word: the same comes out."""
+
+    @pytest.mark.parametrize("options", [ParseOptions(), ParseOptions(retag=True), ParseOptions(tags=False)])
+    def test_the_same_as_objects(self, parser, gold, options):
+        some = [
+            one.with_columns(
+                {number: one.column(number) if (at + number) % 3 else ["_"] * len(one) for number in COLUMNS}
+            )
+            for at, one in enumerate(gold)
+        ]
+        mixed = [
+            one.with_columns({UPOS: ["_" if word % 2 else tag for word, tag in enumerate(one.upos)]}) for one in some
+        ]
+        data = RawConllu("".join(one.raw for one in [*gold, *bare(gold), *mixed]).encode())
+        decoder = options.tree_decoder(parser.inventory)
+        texts = []
+        for as_objects in (False, True):
+            given = parser.read([data], options, as_objects=as_objects)
+            assert (given.table is None) == as_objects
+            texts.append(parser.to_conllu(given, parser.parse(given, decoder, options), options).decode())
+        assert texts[0] == texts[1]
+        assert len(parse_conllu(texts[0])) == 3 * len(gold)
+
+    def test_results_do_not_depend_on_the_batch(self, parser, gold):
+        together = [one.raw for one in parser.pipe(bare(gold))]
+        alone = [one.raw for sentence in bare(gold) for one in parser.pipe([sentence])]
+        small = [one.raw for one in parser.pipe(bare(gold), batch_words=20)]
+        assert together == alone == small
+
+
+class TestTraining:
+    def test_a_treebank_may_lack_columns(self, tmp_path, gold):
+        path = tmp_path / "poor.conllu"
+        nothing = [one.with_columns({XPOS: ["_"] * len(one), FEATS: ["_"] * len(one)}) for one in gold]
+        path.write_text("".join(one.raw for one in nothing), encoding="utf-8")
+        folder = trained(ModelFolder(tmp_path / "m"), Data([str(path)], str(path)), training={"epochs": 1})
+        assert biplanar.load(folder.path).inventory.output_columns == ("upos", "lemma")
+
+    def test_each_can_be_switched_off(self, tmp_path):
+        folder = trained(ModelFolder(tmp_path), network={"columns": "feats"}, training={"epochs": 1})
+        assert biplanar.load(folder.path).inventory.output_columns == ("feats",)
+
+    def test_scores_of_columns_are_reported(self, parser, gold, folder):
+        found = score(parser, gold)["gold words"]
+        assert min(found["UPOS"], found["UFeats"], found["Lemmas"]) > 97
+        assert "UFeats" in folder.card.read_text()
+
+    def test_teachers_teach_their_columns(self, folder, gold, tmp_path):
+        """A student that sees half of the treebank learns the rest of the tags from words that its teacher tags."""
+        half, words = tmp_path / "half.conllu", tmp_path / "words.conllu"
+        half.write_text("".join(one.raw for one in gold[: len(gold) // 2]), encoding="utf-8")
+        words.write_text("".join(one.raw for one in bare(gold)), encoding="utf-8")
+        right = []
+        for name, teachers, raw in (("alone", [], []), ("taught", [str(folder.path)], [str(words)])):
+            data = Data([str(half)], TAGGED, teachers=teachers, raw=raw)
+            student = trained(ModelFolder(tmp_path / name), data, training={"epochs": 30})
+            found = evaluate(gold, biplanar.load(student.path).pipe(bare(gold)))
+            right.append(found["UPOS"].f1 + found["Lemmas"].f1)
+        assert right[1] > right[0] + 0.05
+
+    def test_a_model_may_start_from_another(self, folder, gold, tmp_path):
+        data = replace(Data([TAGGED], TAGGED), start=str(folder.path))
+        more = trained(ModelFolder(tmp_path), data, training={"epochs": 1, "learning_rate": 1e-9})
+        found = evaluate(gold, biplanar.load(more.path).pipe(bare(gold)))
+        assert min(found[metric].f1 for metric in ("UPOS", "UFeats", "Lemmas", "UAS")) > 0.95
