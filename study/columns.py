@@ -2,10 +2,11 @@
 
     python -m study.columns DATA --device cuda --slots 14
     python -m study.columns DATA --only 'hu-*' --network.column_forms false
+    python -m study.columns --show
 
 DATA has a folder for each treebank: `train`, `dev` and `test.conllu.xz`, and `dev` and `test.raw.conllu.xz`, which are
 the texts as the tokenizer cuts them. Each result is stored as study/results/columns/KEY.json; what is there is not run
-again.
+again. With `--show`, the results are printed as the table in docs/columns.md.
 """
 
 from __future__ import annotations
@@ -24,16 +25,18 @@ from benchmarks.machine import processor, versions
 
 from biplanar.data.conllu import read_conllu
 from biplanar.decoding.inventory import LabelInventory
-from biplanar.evaluation import evaluate
+from biplanar.evaluation import Score, evaluate
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
-from study.common import command, split_settings, train_to_the_best, write_json
+from study.common import command, read_json, split_settings, train_to_the_best, write_json
 from study.plan import Run, Schedule, config_of
 from study.queue import RESULTS
+from study.treebanks import BY_CODE
 
 WITH, WITHOUT = "accurate", "without"
 CODES = ("ko", "pt", "en", "eu", "af", "hu")
 METRICS = ("UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "MLAS", "BLEX", "Words", "Sentences")
+SHOWN = ("UPOS", "XPOS", "UFeats", "Lemmas", "LAS")
 SOURCES = {"gold words": "conllu.xz", "raw text": "raw.conllu.xz"}
 SCHEDULE = Schedule(batch_words=1600, rounds=10, updates=2000)  # that of the study's other runs
 
@@ -119,8 +122,40 @@ def execute(work: Work, run: Run) -> str:
     return f"{run.key}  {result['seconds']}  {shown}"
 
 
+def table(results: Path = RESULTS / "columns") -> str:
+    """Test scores as Markdown, means over seeds: with gold words, then from raw text; LAS without columns beside it."""
+    rows = [f"| | {' | '.join(SHOWN)} | LAS without columns | from raw text: {' | '.join(SHOWN)} |"]
+    rows.append("|" + "---|" * (2 + 2 * len(SHOWN)))
+    for code in CODES:
+        runs = [read_json(path)["scores"]["test"] for path in sorted(results.glob(f"{code}-{WITH}-*.json"))]
+        gold, raw = ([_mean(runs, source, metric) for metric in SHOWN] for source in SOURCES)
+        cells = [BY_CODE[code].name if code in BY_CODE else "English", *gold, _without(results, code), *raw]
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows)
+
+
+def _mean(runs: Sequence[Any], source: str, metric: str) -> str:
+    """A treebank without a column has no score there."""
+    found = [run[source][metric] for run in runs if metric in run[source]]
+    return f"{sum(found) / len(found):.2f}" if found else "–"
+
+
+def _without(results: Path, code: str) -> str:
+    """LAS of the same configuration and schedule without columns: English here, others in the study's own results."""
+    if own := [read_json(path)["scores"]["test"] for path in sorted(results.glob(f"{code}-{WITHOUT}-*.json"))]:
+        return _mean(own, "gold words", "LAS")
+    counts = [
+        read_json(path)["scores"]["test"] for path in sorted(results.parent.glob(f"{code}-{WITH}-2p-full-*.json"))
+    ]
+    found = [Score(*one["gold words"]["search"]["LAS"]).f1 for one in counts]
+    return f"{100 * sum(found) / len(found):.2f}"
+
+
 def main(arguments: Sequence[str]) -> None:
     """Take the pending runs."""
+    if list(arguments) == ["--show"]:
+        print(table())
+        return
     others, settings = split_settings(arguments)
     parser = argparse.ArgumentParser(prog="python -m study.columns", description="Train and judge output columns.")
     parser.add_argument("data", type=Path)
