@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 import biplanar
 from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, RawConllu, Sentence, parse_conllu, read_conllu
+from biplanar.errors import FileError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.loading import RUNTIMES
 from biplanar.pipeline.model_folder import ModelFolder
@@ -177,3 +179,36 @@ class TestTraining:
         more = trained(ModelFolder(tmp_path), data, training={"epochs": 1, "learning_rate": 1e-9})
         found = evaluate(gold, biplanar.load(more.path).pipe(bare(gold)))
         assert min(found[metric].f1 for metric in ("UPOS", "UFeats", "Lemmas", "UAS")) > 0.95
+
+
+class TestKnownLemmas:
+    """Lemmas of the training files are kept beside the network if they help on dev."""
+
+    def train(self, path, lemma_in_dev: str) -> ModelFolder:
+        """The network learns next to nothing, so that what is known decides."""
+        row = "1\tgeese\t{}\tNOUN\t_\t_\t0\troot\t_\t_\n\n"
+        for name, lemma in (("train", "goose"), ("dev", lemma_in_dev)):
+            (path / f"{name}.conllu").write_text(row.format(lemma) * 2)
+        data = Data([str(path / "train.conllu")], str(path / "dev.conllu"))
+        return trained(ModelFolder(path / "model"), data, training={"epochs": 1, "learning_rate": 1e-9})
+
+    def test_they_are_kept_if_they_help(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("biplanar.encodings.columns.apply_rule", lambda _, form: form)  # no rule helps
+        folder = self.train(tmp_path, "goose")
+        assert folder.lemmas.exists()
+        (found,) = biplanar.load(folder.path)([["geese"]])
+        assert found.column(LEMMA) == ["goose"]
+        assert "lemmas.json" in folder.checksums.read_text()
+
+    def test_and_left_out_if_not(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("biplanar.encodings.columns.apply_rule", lambda _, form: form)
+        assert not self.train(tmp_path, "geese").lemmas.exists()
+
+    @pytest.mark.parametrize("content", ["", "[]", '{"NOUN": 1}', '{"NOUN": {"a": 1}}'])
+    def test_a_damaged_file_is_refused(self, folder, tmp_path, content):
+        copy = ModelFolder(tmp_path / "copy")
+        shutil.copytree(folder.path, copy.path)
+        copy.checksums.unlink()
+        copy.lemmas.write_text(content)
+        with pytest.raises(FileError, match=r"lemmas\.json: (truncated or corrupt|expected lemmas by UPOS and form)"):
+            biplanar.load(copy.path)

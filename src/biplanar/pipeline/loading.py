@@ -15,6 +15,9 @@ from biplanar.encodings import get_encoding
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
+from biplanar.tagger.config import Config
+from biplanar.tagger.features import Vocabulary
+from biplanar.tagger.predict import Scorer
 
 # The model that ships inside.
 EMBEDDED = "en"
@@ -69,17 +72,22 @@ def load(
     if missing := set(inventory.encoding.tasks) - set(vocabulary.tasks):
         wanted = f"labels of {inventory.encoding.name}"
         raise FileError(f"{place.folder.vocabulary}: expected {wanted}, found none of {min(missing)}")
+    scorer = _load_scorer(place, config, vocabulary, threads)
+    parser = Parser(scorer, inventory, place.folder, batch_words=place.batch_words)
+    parser.lemmas = place.folder.read_lemmas()
+    return parser
+
+
+def _load_scorer(place: Placement, config: Config, vocabulary: Vocabulary, threads: int | None) -> Scorer:
     if place.runtime == "torch":
         with _needing_torch():
             from biplanar.tagger.checkpoint import load_tagger
-        tagger = load_tagger(place.folder.weights, config, vocabulary, place.device, threads=threads)
-        return Parser(tagger, inventory, place.folder, batch_words=place.batch_words)
+        return load_tagger(place.folder.weights, config, vocabulary, place.device, threads=threads)
     from biplanar.tagger.runtime import OnnxTagger
 
     network = place.folder.int8 if place.runtime == "int8" else place.folder.onnx
     place.folder.verify(network)
-    scorer = OnnxTagger(network, vocabulary, threads=threads or 1)
-    return Parser(scorer, inventory, place.folder, batch_words=place.batch_words)
+    return OnnxTagger(network, vocabulary, threads=threads or 1)
 
 
 @contextmanager

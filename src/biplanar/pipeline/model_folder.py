@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from biplanar.data.files import read_lines, writing
+from biplanar.encodings.lemma_dictionary import LemmaDictionary
 from biplanar.errors import FileError, FormatError
 from biplanar.tagger.config import Config, NetworkConfig
 from biplanar.tagger.features import Vocabulary
@@ -68,6 +69,11 @@ class ModelFolder:
         return self.path / "tokenizer.udpipe"
 
     @property
+    def lemmas(self) -> Path:
+        """Known lemmas, by UPOS and form; not all models have them."""
+        return self.path / "lemmas.json"
+
+    @property
     def card(self) -> Path:
         """The model card: data, licence, scores and settings."""
         return self.path / "README.md"
@@ -121,6 +127,22 @@ class ModelFolder:
         except (KeyError, TypeError, AttributeError) as error:
             raise FileError(f"{self.vocabulary}: expected forms, chars and tasks, found others") from error
 
+    def write_lemmas(self, dictionary: LemmaDictionary) -> None:
+        """Write known lemmas."""
+        with writing(self.lemmas) as stream:
+            json.dump(dictionary.lemmas, stream, ensure_ascii=False)
+
+    def read_lemmas(self) -> LemmaDictionary | None:
+        """Read known lemmas, if there are any."""
+        if not self.lemmas.exists():
+            return None
+        self.verify(self.lemmas)
+        lemmas = self._parse(self.lemmas, json.loads, json.JSONDecodeError)
+        rows = lemmas.values() if isinstance(lemmas, dict) else [lemmas]
+        if not all(isinstance(own, dict) and all(isinstance(one, str) for one in own.values()) for own in rows):
+            raise FileError(f"{self.lemmas}: expected lemmas by UPOS and form, found others")
+        return LemmaDictionary(lemmas)
+
     def _parse(self, path: Path, parse: Any, failure: type[Exception]) -> Any:
         try:
             return parse(path.read_text(encoding="utf-8"))
@@ -131,7 +153,7 @@ class ModelFolder:
 
     def write_checksums(self) -> None:
         """Write the checksums of all files that loading reads, but for weights, which hold their own."""
-        parts = (self.config, self.vocabulary, self.segmenter)
+        parts = (self.config, self.vocabulary, self.lemmas, self.segmenter)
         files = [path for path in parts if path.exists()]
         files += [path for part in (self.int8, self.onnx) for path in sorted(part.glob("*"))]
         with writing(self.checksums) as stream:

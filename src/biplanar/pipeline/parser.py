@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from biplanar.data import conllu
 from biplanar.data.conllu import EMPTY, FEATS, MISC, RawConllu, Sentence
 from biplanar.data.conllu_bytes import FILLED, ConlluTable
 from biplanar.data.forest import Column, Forest
@@ -18,6 +19,7 @@ from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import UPOS, Parsed, TreeDecoder
 from biplanar.encodings import Encoding
 from biplanar.encodings.columns import COLUMNS
+from biplanar.encodings.lemma_dictionary import LemmaDictionary
 from biplanar.errors import FileError
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.options import DEFAULT_OPTIONS, ParseOptions
@@ -86,6 +88,7 @@ class Parser:
     def __init__(self, scorer: Scorer, inventory: LabelInventory, folder: ModelFolder, *, batch_words: int) -> None:
         self.scorer, self.inventory, self.folder = scorer, inventory, folder
         self.batch_words = batch_words
+        self.lemmas: LemmaDictionary | None = None  # known ones, which the network need not predict
         self._segmenter: Segmenter | None = None
 
     @property
@@ -207,10 +210,13 @@ class Parser:
     def _values(self, given: ParserInput, parsed: Parsed) -> dict[int, Column]:
         """What the model predicts beside the trees, by the number of the column."""
         forms = Column(given.corpus.words.astype(np.int32), tuple(given.corpus.forms))
-        return {
+        values = {
             COLUMNS[name].number: COLUMNS[name].decode(Column(ids, self.inventory.names[name]), forms)
             for name, ids in parsed.columns.items()
         }
+        if self.lemmas is not None and {conllu.LEMMA, conllu.UPOS} <= set(values):
+            values[conllu.LEMMA] = self.lemmas.look_up(values[conllu.LEMMA], values[conllu.UPOS], forms)
+        return values
 
     def _given_tags(self, given: ParserInput, options: ParseOptions) -> Column | None:
         """The tags of the input, where they count; the decoder asks the network for what is missing."""

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from biplanar.data.conllu import Sentence, read_conllu
+from biplanar.data.conllu import LEMMA, Sentence, read_conllu
 from biplanar.data.files import read_lines, writing
 from biplanar.data.raw_text import raw_text
-from biplanar.decoding import DEFAULT_DECODER
+from biplanar.decoding import DEFAULT_DECODER, DEFAULT_LABEL_DECODER
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import UPOS
 from biplanar.encodings.columns import COLUMNS
+from biplanar.encodings.lemma_dictionary import LemmaDictionary
 from biplanar.errors import BiplanarError, FileError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.loading import load
@@ -228,12 +229,32 @@ def _finish(
         train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=_needs_tagger(trainer))
         folder.write_checksums()
     _draw_curves(folder)
+    _keep_lemmas_that_help(folder, train, dev)
     parser, scores = load(folder.path), {}
     for name, sentences in (("dev", dev), ("test", test)):
         if sentences is not None:
             yield Stage(f"evaluating on the {name} file")
             scores[name] = score(parser, sentences)
     write_card(folder, data.train, data.licence, trainer.config, trainer.seed, scores, data.teachers, data.raw)
+
+
+def _keep_lemmas_that_help(folder: ModelFolder, train: list[Sentence], dev: list[Sentence]) -> None:
+    """Write the lemmas of the training files to the folder, if on the dev file more lemmas are right with them."""
+    folder.lemmas.unlink(missing_ok=True)
+    folder.write_checksums()
+    parser = load(folder.path)
+    if {"lemma", UPOS} <= set(parser.inventory.output_columns):
+        without = _right_lemmas(parser, dev)
+        parser.lemmas = LemmaDictionary.of(train)
+        if len(parser.lemmas) and _right_lemmas(parser, dev) > without:
+            folder.write_lemmas(parser.lemmas)
+            folder.write_checksums()
+
+
+def _right_lemmas(parser: Parser, gold: list[Sentence]) -> int:
+    found = parser.pipe(gold, decoder=DEFAULT_LABEL_DECODER, retag=True)
+    pairs = zip(gold, found, strict=True)
+    return sum(a == b for one, other in pairs for a, b in zip(one.column(LEMMA), other.column(LEMMA), strict=True))
 
 
 def _needs_tagger(trainer: Trainer) -> bool:
