@@ -114,9 +114,17 @@ class TestOutputs:
         result = process(data=TEXT, tokenizer="", output="plaintext=normalized_spaces")
         assert [line.rstrip() for line in result.split("\n")] == TEXT.split("\n")
 
+    def test_the_text_again_with_its_spaces(self, process):
+        text = " Nobody  came.\n \n\nWhy?\t"
+        assert process(data=text, tokenizer="", output="plaintext") == text
+
     def test_spaces_are_kept_as_misc(self, process):
-        (sentence,) = parse_conllu(process(data="Why?", tokenizer="normalized_spaces"))
+        (sentence,) = parse_conllu(process(data=" Why ?\n", tokenizer=""))
+        assert sentence.column(MISC) == [r"SpacesBefore=\s", r"SpacesAfter=\n"]
+        (sentence,) = parse_conllu(process(data=" Why?\n", tokenizer="normalized_spaces"))
         assert sentence.column(MISC) == ["SpaceAfter=No", "_"]
+        (sentence,) = parse_conllu(process(data=" Why?\n", tokenizer="normalized_spaces;ranges"))
+        assert sentence.column(MISC) == ["SpaceAfter=No|TokenRange=1:4", "TokenRange=4:5"]
 
 
 class TestClients:
