@@ -1,4 +1,4 @@
-"""Where tokens stand in the text, which may differ from what UDPipe was given, but for its length up to the end."""
+"""Where tokens stand in the text, which may differ from what UDPipe was given, but not in the places of its tokens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from biplanar.tokenizer.text_for_udpipe import for_udpipe
 
 NO_SPACE = "SpaceAfter=No"
 _TEXT = "# text = "
-_NONE = "_\t" * 7
+_NO_COLUMNS = "_\t" * 7
 
 
 def is_plain(block: str) -> bool:
@@ -20,52 +20,61 @@ def is_plain(block: str) -> bool:
 
 @dataclass(frozen=True)
 class Placing:
-    """How to write the place of tokens into MISC."""
+    """How to write tokens as they stand in the text."""
 
-    normalized_spaces: bool = False  # whether there is a space, and not which
-    ranges: bool = False  # TokenRange
+    normalized_spaces: bool = False  # MISC tells whether there is a space, and not which
+    ranges: bool = False  # with TokenRange in MISC
 
     def place(self, blocks: Iterable[str], paragraph: str, start: int) -> Iterator[str]:
-        """The sentences of a paragraph that begins at `start` in the text, with the spaces of the paragraph."""
+        """The sentences of a paragraph that begins at `start` in the text, with the characters of the paragraph."""
         at = 0
         for block in blocks:
             end = None if self.ranges else _end_if_same(block, paragraph, at)
-            if end is None:
-                block, end = self._place(block, paragraph, at, start)
-            yield block
-            at = end
+            placed, at = self._place(block, paragraph, at, start) if end is None else (block, end)
+            yield placed
 
     def _place(self, block: str, paragraph: str, at: int, start: int) -> tuple[str, int]:
         """A sentence, and where the next one begins."""
-        lines, inside = [], 0
-        for line in block.split("\n"):
-            if not line or line[0] == "#" or inside:
-                lines.append(line)
-                inside -= inside > 0
-                continue
-            number, form, _ = line.split("\t", 2)
-            before, token, after = _lengths(form, line[line.rindex("\t") + 1 :])
-            first, last = at + before, at + before + token
-            misc = self._misc(form, paragraph[at:first], paragraph[first:last], paragraph[last : last + after], after)
+        lines, text, number = [], "", 1
+        for form, misc, words in _tokens(block):
+            before, length, after = _lengths(form, misc)
+            first, last = at + before, at + before + length
+            token = for_udpipe(paragraph[first:last])
+            if token != form and not any(map(str.isspace, token)):  # it was masked
+                form, words = token, []
+            items = [] if after or not self.normalized_spaces else [NO_SPACE]
+            if not self.normalized_spaces:
+                items = _spaces(form, paragraph[at:first], token, paragraph[last : last + after])
             if self.ranges:
-                misc.append(f"TokenRange={start + first}:{start + last}")
-            lines.append(f"{number}\t{form}\t{_NONE}{'|'.join(misc) or '_'}")
+                items.append(f"TokenRange={start + first}:{start + last}")
+            numbers = f"{number}-{number + len(words) - 1}" if words else number
+            lines.append(f"{numbers}\t{form}\t{_NO_COLUMNS}{'|'.join(items) or '_'}\n")
+            lines += [f"{at}\t{word}\t{_NO_COLUMNS}_\n" for at, word in enumerate(words, number)]
+            number += len(words) or 1
+            text += f"{form} " if after else form
             at = last + after
-            if "-" in number:
-                one, _, other = number.partition("-")
-                inside = int(other) - int(one) + 1
-        return "\n".join(lines), at
+        comments = block[: block.index(_TEXT)]
+        return f"{comments}{_TEXT}{text.removesuffix(' ')}\n{''.join(lines)}\n", at
 
-    def _misc(self, form: str, before: str, token: str, after: str, length: int) -> list[str]:
-        """What MISC tells of the white space around and in a token."""
-        if self.normalized_spaces:
-            return [] if length else [NO_SPACE]
-        misc = [f"SpacesBefore={escape_spaces(before)}"] if before else []
-        if after != " ":
-            misc.append(f"SpacesAfter={escape_spaces(after)}" if after else NO_SPACE)
-        if for_udpipe(token) != form:
-            misc.append(f"SpacesInToken={escape_spaces(token)}")
-        return misc
+
+def _tokens(block: str) -> Iterator[tuple[str, str, list[str]]]:
+    """The form and MISC of each token, and the words of multiword tokens."""
+    lines = iter(block[block.index("\n", block.index(_TEXT)) + 1 : -2].split("\n"))
+    for line in lines:
+        number, form, *_, misc = line.split("\t")
+        first, _, last = number.partition("-")
+        words = [next(lines).split("\t", 2)[1] for _ in range(int(first), int(last) + 1)] if last else []
+        yield form, misc, words
+
+
+def _spaces(form: str, before: str, token: str, after: str) -> list[str]:
+    """What MISC tells of the white space around and in a token."""
+    items = [f"SpacesBefore={escape_spaces(before)}"] if before else []
+    if after != " ":
+        items.append(f"SpacesAfter={escape_spaces(after)}" if after else NO_SPACE)
+    if token != form:
+        items.append(f"SpacesInToken={escape_spaces(token)}")
+    return items
 
 
 def _end_if_same(block: str, paragraph: str, at: int) -> int | None:
@@ -87,10 +96,7 @@ def _lengths(form: str, misc: str) -> tuple[int, int, int]:
     if misc == NO_SPACE:
         return 0, len(form), 0
     items = dict(item.partition("=")[::2] for item in misc.split("|"))
-    after = 0 if items.get("SpaceAfter") == "No" else 1
-    before, token, behind = (items.get(f"Spaces{where}") for where in ("Before", "InToken", "After"))
-    return (
-        len(unescape_spaces(before or "")),
-        len(form if token is None else unescape_spaces(token)),
-        after if behind is None else len(unescape_spaces(behind)),
-    )
+    after = "" if items.get("SpaceAfter") == "No" else r"\s"
+    parts = (items.get(f"Spaces{where}", other) for where, other in (("Before", ""), ("After", after)))
+    before, behind = (len(unescape_spaces(part)) for part in parts)
+    return before, len(unescape_spaces(items["SpacesInToken"])) if "SpacesInToken" in items else len(form), behind

@@ -14,6 +14,7 @@ from biplanar.errors import BiplanarError, FileError
 from biplanar.tokenizer.paragraphs import paragraphs_of
 from biplanar.tokenizer.placing import NO_SPACE, Placing, is_plain
 from biplanar.tokenizer.text_for_udpipe import for_udpipe, paragraph_for_udpipe
+from biplanar.tokenizer.whole_tokens import WholeTokens, whole_tokens_path
 
 _MAGIC = b"\x12morphodita_parsito"  # without it, UDPipe may end the whole process
 _SENTENCE_NUMBER = re.compile(r"(?<=^# sent_id = )\d+$", re.MULTILINE)
@@ -23,15 +24,16 @@ _SPACES_IN_MISC = re.compile(r"\t(?!SpaceAfter=No$)([^\t\n]*Space[^\t\n]*)$", re
 class Segmenter:
     """A trained UDPipe model: cuts text into sentences and words, and tags them if it has learnt to."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, whole_tokens: WholeTokens | None = None) -> None:
         self._model = model
+        self._whole_tokens = whole_tokens or WholeTokens()
         probe = udpipe.Sentence()
         probe.addWord("a")
         self._has_tagger = bool(model.tag(probe, "", udpipe.ProcessingError()))
 
     @classmethod
     def load(cls, path: str | Path) -> Segmenter:
-        """Read a model that `train_segmenter` or UDPipe 1 has written."""
+        """Read a model that `train_segmenter` or UDPipe 1 has written, and what it keeps whole if that lies beside."""
         try:
             with Path(path).open("rb") as stream:
                 begins_well = stream.read(len(_MAGIC)) == _MAGIC
@@ -42,7 +44,7 @@ class Segmenter:
             raise FileError(f"{path}: expected a UDPipe model, found another file or a damaged one")
         if model.newTokenizer("") is None:
             raise FileError(f"{path}: expected a UDPipe model with a tokenizer, found one without")
-        return cls(model)
+        return cls(model, WholeTokens.load(whole_tokens_path(path)))
 
     @property
     def has_tagger(self) -> bool:
@@ -73,7 +75,7 @@ class Segmenter:
         How the text is cut into chunks makes no difference. Each paragraph is looked at by itself, as no sentence goes
         on over a blank line.
         """
-        tokenize = _Tokenizer(self._model, presegmented, Placing(normalized_spaces, ranges))
+        tokenize = self._tokenizer(presegmented, Placing(normalized_spaces, ranges))
         for paragraphs in paragraphs_of(chunks, presegmented=presegmented):
             if conllu := tokenize(paragraphs):
                 yield from parse_conllu(conllu)
@@ -93,10 +95,14 @@ class Segmenter:
         `before` says what stands before them, as far as it matters (`spaces_after`); nothing: they are the first.
         `start` is how many characters that are, which matters to `ranges`.
         """
-        tokenize = _Tokenizer(self._model, presegmented, Placing(normalized_spaces, ranges))
+        tokenize = self._tokenizer(presegmented, Placing(normalized_spaces, ranges))
         skipped = tokenize([before]).count("\n\n") if before else 0
         tokenize.start = start
         return shift_numbers(tokenize(paragraphs), -skipped)
+
+    def _tokenizer(self, presegmented: bool, placing: Placing) -> _Tokenizer:
+        tokenizer = self._model.newTokenizer("presegmented" if presegmented else "")
+        return _Tokenizer(tokenizer, presegmented, self._whole_tokens, placing)
 
     def tag(self, sentences: Iterable[Sentence]) -> list[Sentence]:
         """The same sentences with the lemmas, tags and features that UDPipe's tagger gives them."""
@@ -118,28 +124,27 @@ class Segmenter:
 class _Tokenizer:
     """Tokenizes the paragraphs of a text, one after the other."""
 
-    def __init__(self, model: Any, presegmented: bool, placing: Placing) -> None:
-        self._tokenizer = model.newTokenizer("presegmented" if presegmented else "")
+    def __init__(self, tokenizer: Any, presegmented: bool, whole_tokens: WholeTokens, placing: Placing) -> None:
+        self._tokenizer, self._presegmented = tokenizer, presegmented
         self._writer = udpipe.OutputFormat.newOutputFormat("conllu")
-        self._presegmented, self._placing = presegmented, placing
+        self._whole_tokens, self._placing = whole_tokens, placing
         self.start = 0  # characters before the next paragraph
 
     def __call__(self, paragraphs: Iterable[str]) -> str:
         """Their sentences as CoNLL-U."""
         conllu = "".join([block for paragraph in paragraphs for block in self._blocks(paragraph)])
-        return _SPACES_IN_MISC.sub(_plain_misc, conllu) if self._only_normalizes else conllu
-
-    @property
-    def _only_normalizes(self) -> bool:
-        return self._placing.normalized_spaces and not self._placing.ranges
+        only_normalizes = self._placing.normalized_spaces and not self._placing.ranges
+        return _SPACES_IN_MISC.sub(_plain_misc, conllu) if only_normalizes else conllu
 
     def _blocks(self, paragraph: str) -> Iterable[str]:
         """The sentences of a paragraph, written as UDPipe does, or anew where that is not enough."""
         given = paragraph_for_udpipe(paragraph, presegmented=self._presegmented)
-        blocks = self._udpipe_blocks(given)
+        masked = self._whole_tokens.mask(given)
+        blocks = self._udpipe_blocks(masked)
         start, placing = self.start, self._placing
         self.start += len(paragraph)
-        if self._only_normalizes or (not placing.ranges and given == paragraph and all(map(is_plain, blocks))):
+        has_its_spaces = placing.normalized_spaces or (given == paragraph and all(map(is_plain, blocks)))
+        if masked == given and has_its_spaces and not placing.ranges:
             return blocks
         return placing.place(blocks, paragraph, start)
 

@@ -17,6 +17,7 @@ from biplanar.data.files import writing
 from biplanar.errors import BiplanarError, FormatError
 from biplanar.tokenizer import udpipe_trainer
 from biplanar.tokenizer.text_for_udpipe import for_udpipe
+from biplanar.tokenizer.whole_tokens import WholeTokens, whole_tokens_path
 
 # Longer segments than UDPipe's own 50 characters find the ends of sentences much better; smaller batches and a falling
 # learning rate make up for fewer epochs. An epoch is 10,000 segments, whatever the size of the treebank.
@@ -46,6 +47,8 @@ def train_segmenter(
 ) -> None:
     """Train UDPipe's tokenizer, and if wanted its tagger, on a treebank and write them to a file.
 
+    Beside it comes what the tokenizer has to keep whole (`WholeTokens`).
+
     The epoch that does best on `dev` is kept, or else the last one. UDPipe always draws the same random numbers: what
     `seed` changes is the order in which it meets the sentences.
     """
@@ -59,6 +62,8 @@ def train_segmenter(
     }
     with writing(path) as stream:  # opened first: what cannot be written should not be trained for minutes
         stream.buffer.write(_run_trainer(job))
+    with writing(whole_tokens_path(path)) as stream:
+        stream.write(WholeTokens.learn(train).to_json())
 
 
 def _run_trainer(job: dict[str, str]) -> bytes:
