@@ -225,7 +225,8 @@ def _finish(
     export_model(folder)
     if epochs := trainer.config.training.segmenter_epochs:
         yield Stage("training the tokenizer")
-        train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=_needs_tagger(trainer))
+        wanted = epochs if epochs > 0 else None
+        train_segmenter(train, dev, folder.segmenter, epochs=wanted, tagger=_needs_tagger(trainer))
         folder.write_checksums()
     _draw_curves(folder)
     parser, scores = load(folder.path), {}
@@ -243,7 +244,8 @@ def _needs_tagger(trainer: Trainer) -> bool:
 
 def export_model(folder: ModelFolder) -> None:
     """Write a trained network for ONNX Runtime, in float32 and in int8, in the place of what there was."""
-    folder.verify(folder.segmenter)  # whose checksum is about to be written again
+    for part in (folder.segmenter, folder.whole_tokens):
+        folder.verify(part)  # whose checksum is about to be written again
     network, vocabulary = _load_network(folder)
     folder.checksums.unlink(missing_ok=True)
     export_onnx(network, folder.onnx)
