@@ -31,7 +31,7 @@ from biplanar.tagger.network import Tagger
 from biplanar.tagger.runtime import OnnxTagger
 from biplanar.tagger.training import Progress, Record, Trainer, build_network
 from biplanar.tagger.vectors import read_vectors
-from biplanar.tokenizer.training import train_segmenter
+from biplanar.tokenizer.training import epochs_for, train_segmenter
 
 METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "Words", "Sentences")
 COLUMN_METRICS = {"upos": "UPOS", "xpos": "XPOS", "feats": "UFeats", "lemma": "Lemmas"}
@@ -225,8 +225,8 @@ def _finish(
     export_model(folder)
     if epochs := trainer.config.training.segmenter_epochs:
         yield Stage("training the tokenizer")
-        wanted = epochs if epochs > 0 else None
-        train_segmenter(train, dev, folder.segmenter, epochs=wanted, tagger=_needs_tagger(trainer))
+        epochs = min(epochs, epochs_for(train))
+        train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=_needs_tagger(trainer))
         folder.write_checksums()
     _draw_curves(folder)
     parser, scores = load(folder.path), {}

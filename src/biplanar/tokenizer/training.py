@@ -59,17 +59,18 @@ def train_segmenter(
     """
     shuffled = list(train)
     Random(seed).shuffle(shuffled)
+    treebank = {"train": _to_udpipe(shuffled, tagger), "dev": _to_udpipe(dev or [], tagger)}
     options = {**TOKENIZER, "epochs": epochs or epochs_for(train)}
+    whole_tokens = WholeTokens.learn(train)
     job = {
-        "train": _to_udpipe(shuffled, tagger),
-        "dev": _to_udpipe(dev or [], tagger),
+        **treebank,
         "tokenizer": ";".join(f"{name}={value}" for name, value in options.items()),
         "tagger": "" if tagger else "none",
     }
     with writing(path) as stream:  # opened first: what cannot be written should not be trained for minutes
         stream.buffer.write(_run_trainer(job))
     with writing(whole_tokens_path(path)) as stream:
-        stream.write(WholeTokens.learn(train).to_json())
+        stream.write(whole_tokens.to_json())
 
 
 def epochs_for(train: Iterable[Sentence]) -> int:
