@@ -9,6 +9,7 @@ import pytest
 from biplanar.bulk import Source
 from biplanar.data.conllu import parse_conllu
 from biplanar.data.files import INPUTS
+from biplanar.data.raw_text import original_text
 from biplanar.errors import UnknownNameError
 from biplanar.tokenizer.segmenter import shift_numbers
 from tests.bulk.corpus import CONLLU, CONTENT, TEXT, sentences_of
@@ -41,6 +42,23 @@ class TestChunks:
         assert str(chunk.place).startswith("<text>:1-")
         text = "".join(block.data.decode() for block in chunk.conllu(parser))
         assert text == "".join(sentence.raw for sentence in sentences_of(parser, tmp_path / "x", kind))
+
+    @pytest.mark.parametrize("kind", ["text", "lines"])
+    @pytest.mark.parametrize("enough", [1, 10, 10_000])
+    @pytest.mark.usefixtures("small_chunks")
+    def test_text_is_kept_to_the_byte_and_ranges_count_from_its_start(self, parser, tmp_path, kind, enough):
+        text = " \n\tNobody  came.\r\n \r\nWhy?\u2028Yes.\x0c\n\n\n" * 9 + "It\xa0rained — a lot.\t\n \nNo"
+        (tmp_path / "x").write_bytes(text.encode())
+        found = [
+            sentence
+            for chunk in Source((tmp_path / "x",), kind, ranges=True).chunks(lambda _: enough)
+            for block in chunk.conllu(parser)
+            for sentence in block.sentences()
+        ]
+        assert original_text(found) == text
+        for token in (token for sentence in found for token in sentence.tokens()):
+            start, end = map(int, token.misc.rpartition("TokenRange=")[2].split(":"))
+            assert text[start:end] == token.form
 
     def test_several_files_come_one_after_the_other(self, tmp_path):
         (tmp_path / "a.conllu").write_text(CONLLU)

@@ -17,7 +17,16 @@ from pathlib import Path
 import pytest
 
 from biplanar.data import files as text
-from biplanar.data.files import decode_utf8, is_plain_file, read_buffers, read_lines, read_text, write_all, writing
+from biplanar.data.files import (
+    decode_utf8,
+    is_plain_file,
+    read_buffers,
+    read_lines,
+    read_text,
+    read_whole_lines,
+    write_all,
+    writing,
+)
 from biplanar.errors import BiplanarError, FileError, UnfinishedError
 
 CONTENT = "Grüße an 猫 🐈\nzweite Zeile\r\n\n".encode()
@@ -45,6 +54,22 @@ def test_plain_files(tmp_path):
     names = ("file", "pipe", "nothing", "")
     assert [is_plain_file(tmp_path / name) for name in names] == [True, False, False, False]
     assert not is_plain_file("-")
+
+
+class TestReadWholeLines:
+    @every_ending
+    @pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
+    def test_nothing_is_changed(self, tmp_path, monkeypatch, ending, chunk):
+        monkeypatch.setattr(text, "BUFFER", chunk)
+        path = tmp_path / f"words{ending}"
+        path.write_bytes(COMPRESS[ending](CONTENT + b"\rend"))
+        assert "".join(read_whole_lines(path)) == CONTENT.decode() + "\rend"
+
+    def test_a_broken_byte_is_found_in_its_line(self, monkeypatch):
+        monkeypatch.setattr(text, "BUFFER", 4)
+        give_stdin(monkeypatch, b"a\n\nbcdef\n\xff\n")
+        with pytest.raises(FileError, match=r"<stdin>:4: expected UTF-8 text, found byte 0xff"):
+            list(read_whole_lines("-"))
 
 
 class TestReadChunks:

@@ -1,9 +1,18 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from biplanar.data.conllu import Sentence, parse_conllu
-from biplanar.data.raw_text import raw_text, starts_paragraph, token_text
+from biplanar.data.raw_text import (
+    escape_spaces,
+    original_text,
+    raw_text,
+    starts_paragraph,
+    token_text,
+    unescape_spaces,
+)
 
 IM_HAUS = """\
 1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_
@@ -27,6 +36,29 @@ def test_tokens_have_the_spaces_that_misc_tells():
 
 
 @pytest.mark.parametrize(
+    ("misc", "text"),
+    [
+        (r"SpacesAfter=\s\n\t", "im Haus. \n\t"),
+        (r"SpacesBefore=\r\n|SpaceAfter=No", "im Haus\r\n."),
+        (r"SpacesAfter=\s\s|SpacesInToken=\\s\p\s|TokenRange=7:11", "im Haus\\s|   "),
+        ("SpacesAfter=\u2028", "im Haus.\u2028"),
+        ("SpacesAfter=", "im Haus."),
+        ("Spaces", "im Haus. "),
+    ],
+)
+def test_all_white_space_that_misc_tells(misc, text):
+    assert token_text(sentence(misc=misc)) == text
+    assert original_text([sentence(misc=misc), sentence()]) == f"{text}im Haus. "
+
+
+@given(st.text(st.sampled_from(" \t\r\n|\\stnpa\u2028")))
+def test_escapes(text):
+    escaped = escape_spaces(text)
+    assert unescape_spaces(escaped) == text
+    assert not set(" \t\r\n|") & set(escaped)
+
+
+@pytest.mark.parametrize(
     ("comment", "starts"),
     [
         ("# newpar", True),
@@ -44,7 +76,7 @@ def test_where_paragraphs_start(comment, starts):
 def test_the_text_of_a_treebank():
     texts = [
         sentence("# newdoc", "# text = Im  Haus."),
-        sentence(misc="SpaceAfter=No"),
+        sentence(misc=r"SpacesAfter=\n"),
         sentence("# newpar"),
         sentence("# text = "),
         sentence(),

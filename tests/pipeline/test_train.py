@@ -87,7 +87,7 @@ class TestWholeTraining:
     def test_the_folder_is_complete(self, folder):
         names = {path.name for path in folder.path.iterdir()}
         wanted = {"config.toml", "vocab.json", "model.safetensors", "onnx", "int8", "tokenizer.udpipe", "README.md"}
-        assert names == wanted | {"log.jsonl", "curves.png", "checkpoint.safetensors", "SHA256SUMS"}
+        assert names == wanted | {"tokenizer.json", "log.jsonl", "curves.png", "checkpoint.safetensors", "SHA256SUMS"}
         for part, more in ((folder.onnx, set()), (folder.int8, {"known.npz"})):
             assert {path.name for path in part.iterdir()} == {"forms.onnx", "words.onnx", "relations.onnx"} | more
 
@@ -570,6 +570,7 @@ class TestDamage:
             ("config.toml", None),
             ("vocab.json", None),
             ("tokenizer.udpipe", None),
+            ("tokenizer.json", None),
             *((f"int8/{part}", "int8") for part in ("words.onnx", "forms.onnx", "relations.onnx", "known.npz")),
             *((f"onnx/{part}", "onnx") for part in ("words.onnx", "forms.onnx", "relations.onnx")),
             ("model.safetensors", "torch"),
@@ -616,7 +617,7 @@ class TestDamage:
         shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
         sums = tmp_path / "SHA256SUMS"
         sums.write_text(f"{sums.read_text(encoding='utf-8')}{line}\n", encoding="utf-8")
-        with pytest.raises(FormatError, match=r"SHA256SUMS:11: expected a SHA-256 checksum and a file name"):
+        with pytest.raises(FormatError, match=r"SHA256SUMS:12: expected a SHA-256 checksum and a file name"):
             biplanar.load(tmp_path)
 
     def test_export_mends_a_network_and_blesses_nothing_else(self, folder, tmp_path):

@@ -51,7 +51,7 @@ class TestInputs:
 
     def test_the_tokenizer_wins_over_the_input(self, process):
         assert process(data="a b", tokenizer="", input="vertical", output="vertical") == "a\nb\n\n"
-        assert process(data="a b.", input="tokenizer", output="vertical") == "a\nb\n.\n\n"
+        assert process(data="We go.", input="tokenizer", output="vertical") == "We\ngo\n.\n\n"
         assert process(data="Why? Yes.", input="tokenizer=presegmented", output="horizontal") == "Why ? Yes .\n"
 
     def test_presegmented(self, process):
@@ -114,9 +114,17 @@ class TestOutputs:
         result = process(data=TEXT, tokenizer="", output="plaintext=normalized_spaces")
         assert [line.rstrip() for line in result.split("\n")] == TEXT.split("\n")
 
+    def test_the_text_again_with_its_spaces(self, process):
+        text = " Nobody  came.\n \n\nWhy?\t"
+        assert process(data=text, tokenizer="", output="plaintext") == text
+
     def test_spaces_are_kept_as_misc(self, process):
-        (sentence,) = parse_conllu(process(data="Why?", tokenizer="normalized_spaces"))
+        (sentence,) = parse_conllu(process(data=" Why ?\n", tokenizer=""))
+        assert sentence.column(MISC) == [r"SpacesBefore=\s", r"SpacesAfter=\n"]
+        (sentence,) = parse_conllu(process(data=" Why?\n", tokenizer="normalized_spaces"))
         assert sentence.column(MISC) == ["SpaceAfter=No", "_"]
+        (sentence,) = parse_conllu(process(data=" Why?\n", tokenizer="normalized_spaces;ranges"))
+        assert sentence.column(MISC) == ["SpaceAfter=No|TokenRange=1:4", "TokenRange=4:5"]
 
 
 class TestClients:
@@ -186,7 +194,7 @@ def tagging(models, tmp_path_factory) -> Iterator[Served]:
     """A server whose model has a tagger too, if one that has seen little."""
     folder = tmp_path_factory.mktemp("tagging")
     for path in models.default.parser.folder.path.iterdir():
-        if path.name not in ("tokenizer.udpipe", "SHA256SUMS"):  # the tokenizer will be another one
+        if path.name not in ("tokenizer.udpipe", "tokenizer.json", "SHA256SUMS"):  # the tokenizer will be another one
             (folder / path.name).symlink_to(path)
     with mock.patch.dict(TOKENIZER, {"dimension": 16, "segment_size": 50}):
         sentences = list(read_conllu(ROOT / "examples" / "tiny.conllu"))

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from biplanar.data.conllu import Sentence, parse_conllu
+from biplanar.data.raw_text import token_text
 from biplanar.errors import BiplanarError, FileError, FormatError
 from biplanar.tokenizer import training
 from biplanar.tokenizer.segmenter import Segmenter
@@ -29,7 +30,7 @@ class TestTraining:
         assert not segmenter.has_tagger
         with pytest.raises(BiplanarError, match="expected a UDPipe model with a tagger, found one without"):
             segmenter.tag(SENTENCES)
-        assert list(tmp_path.iterdir()) == [path]
+        assert sorted(tmp_path.iterdir()) == [path.with_suffix(".json"), path]
 
     def test_the_seed_changes_the_order_of_the_sentences(self, tmp_path, monkeypatch):
         orders = []
@@ -43,6 +44,16 @@ class TestTraining:
             train_segmenter(SENTENCES, None, tmp_path / "model", seed=seed)
         assert orders[0] == orders[1] != orders[2]
         assert sorted(orders[0]) == sorted(orders[2])
+
+    @pytest.mark.parametrize(("characters", "epochs"), [(20_000, 4), (200_000, 6), (410_000, 10), (2_000_000, 10)])
+    def test_larger_treebanks_get_more_epochs(self, tmp_path, monkeypatch, characters, epochs):
+        options = []
+        monkeypatch.setattr(training, "_run_trainer", lambda job: options.append(job["tokenizer"]) or b"")
+        text = sum(map(len, map(token_text, SENTENCES)))
+        monkeypatch.setattr(training, "CHARACTERS_PER_EPOCH", training.CHARACTERS_PER_EPOCH * text / characters)
+        train_segmenter(SENTENCES, None, tmp_path / "model")
+        train_segmenter(SENTENCES, None, tmp_path / "model", epochs=3)
+        assert [option.rpartition("epochs=")[2] for option in options] == [str(epochs), "3"]
 
     @pytest.mark.usefixtures("interruptible")
     def test_it_can_be_interrupted(self, tmp_path):

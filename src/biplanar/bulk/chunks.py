@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from biplanar.data.conllu import RawConllu, cut_raw_conllu, read_raw_conllu, words_to_conllu
-from biplanar.data.files import INPUTS, UTF_8, display_name, is_plain_file, read_lines
+from biplanar.data.files import INPUTS, UTF_8, display_name, is_plain_file, read_lines, read_whole_lines
 from biplanar.errors import UnknownNameError
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_input import chunked
@@ -17,6 +17,8 @@ from biplanar.tokenizer.words import comments_for, split_horizontal, split_verti
 
 # From how many words came before to how many the next chunk should have.
 Enough = Callable[[int], int]
+
+TEXT_INPUTS = ("text", "lines")
 
 # Of raw text, which has no words yet: characters, and how many words are looked at together.
 CHARACTERS_PER_WORD, LEAST_WORDS = 6, 4_000
@@ -89,12 +91,16 @@ class TextChunk:
     place: Place
     paragraphs: list[str]
     before: str
+    start: int  # characters before it
     presegmented: bool
+    ranges: bool
     gets_numbers: bool = True
 
     def conllu(self, parser: Parser) -> Sequence[RawConllu]:
         """Segmented; there may be no sentence in it."""
-        text = parser.segmenter.to_conllu(self.paragraphs, before=self.before, presegmented=self.presegmented)
+        text = parser.segmenter.to_conllu(
+            self.paragraphs, before=self.before, start=self.start, presegmented=self.presegmented, ranges=self.ranges
+        )
         return [RawConllu(text.encode())] if text else []
 
 
@@ -106,6 +112,7 @@ class Source:
     kind: str | None = None  # None: by each file's name
     text: str | None = None
     text_encoding: str = UTF_8
+    ranges: bool = False  # of raw text, which characters each token is, as TokenRange in MISC
 
     def __post_init__(self) -> None:
         if self.kind not in (None, *INPUTS):
@@ -119,34 +126,41 @@ class Source:
     def chunks(self, enough: Enough) -> Iterator[Chunk]:
         """All of it, in chunks of about so many words; no chunk is of two files."""
         if self.text is not None:
-            yield from _text_chunks_of(self.text, self.kind or "text", enough)
+            yield from self._chunks_of(self.text, self.kind or "text", enough)
             return
         for file in self.files:
-            yield from _file_chunks(file, self.kind or _kind_of(file), self.text_encoding, enough)
+            yield from self._file_chunks(file, self.kind or _kind_of(file), enough)
+
+    def _file_chunks(self, file: str | Path, kind: str, enough: Enough) -> Iterator[Chunk]:
+        if kind == "conllu":
+            return _conllu_chunks(read_raw_conllu(file, self.text_encoding), enough)
+        if kind in TEXT_INPUTS:
+            return self._text_chunks(read_whole_lines(file, self.text_encoding), display_name(file), kind, enough)
+        return _words_chunks(
+            (line for _, line in read_lines(file, self.text_encoding)), display_name(file), kind, enough
+        )
+
+    def _chunks_of(self, text: str, kind: str, enough: Enough) -> Iterator[Chunk]:
+        if kind == "conllu":
+            return _conllu_chunks(cut_raw_conllu([text.encode(errors="surrogatepass")], "<text>"), enough)
+        if kind in TEXT_INPUTS:
+            return self._text_chunks([text], "<text>", kind, enough)
+        return _words_chunks(iter(text.split("\n")), "<text>", kind, enough)
+
+    def _text_chunks(self, text: Iterable[str], name: str, kind: str, enough: Enough) -> Iterator[Chunk]:
+        line, before, start, presegmented = 1, "", 0, kind == "lines"
+        some = paragraphs_of(text, presegmented=presegmented, size=CHARACTERS_PER_WORD * LEAST_WORDS)
+        paragraphs = (paragraph for several in some for paragraph in several)
+        for content in chunked(paragraphs, lambda paragraph: len(paragraph) // CHARACTERS_PER_WORD, enough):
+            ends = sum(paragraph.count("\n") for paragraph in content)
+            place = Place(name, line, max(line, line + ends - 1))
+            yield TextChunk(place, content, before, start, presegmented, self.ranges)
+            line, before = line + ends, spaces_after(before, content)
+            start += sum(map(len, content))
 
 
 def _kind_of(file: str | Path) -> str:
     return "conllu" if ".conllu" in str(file) else "text"
-
-
-def _file_chunks(file: str | Path, kind: str, text_encoding: str, enough: Enough) -> Iterator[Chunk]:
-    if kind == "conllu":
-        return _conllu_chunks(read_raw_conllu(file, text_encoding), enough)
-    lines = (line for _, line in read_lines(file, text_encoding))
-    return _line_chunks(lines, (line + "\n" for line in lines), display_name(file), kind, enough)
-
-
-def _text_chunks_of(text: str, kind: str, enough: Enough) -> Iterator[Chunk]:
-    if kind == "conllu":
-        return _conllu_chunks(cut_raw_conllu([text.encode(errors="surrogatepass")], "<text>"), enough)
-    return _line_chunks(iter(text.split("\n")), [text], "<text>", kind, enough)
-
-
-def _line_chunks(lines: Iterable[str], text: Iterable[str], name: str, kind: str, enough: Enough) -> Iterator[Chunk]:
-    """Words as lines, or text however it is cut."""
-    if kind in ("text", "lines"):
-        return _text_chunks(text, name, enough, presegmented=kind == "lines")
-    return _words_chunks(lines, name, enough, split_horizontal if kind == "horizontal" else split_vertical)
 
 
 def _conllu_chunks(blocks: Iterable[RawConllu], enough: Enough) -> Iterator[Chunk]:
@@ -154,9 +168,8 @@ def _conllu_chunks(blocks: Iterable[RawConllu], enough: Enough) -> Iterator[Chun
         yield ConlluChunk(tuple(content))
 
 
-def _words_chunks(
-    lines: Iterable[str], name: str, enough: Enough, split: Callable[[Iterable[str]], Iterator[list[str]]]
-) -> Iterator[Chunk]:
+def _words_chunks(lines: Iterable[str], name: str, kind: str, enough: Enough) -> Iterator[Chunk]:
+    split = split_horizontal if kind == "horizontal" else split_vertical
     read = line = 0
 
     def counted() -> Iterator[str]:
@@ -167,13 +180,3 @@ def _words_chunks(
     for content in chunked(split(counted()), len, enough):
         yield WordsChunk(Place(name, line + 1, read), content)
         line = read
-
-
-def _text_chunks(text: Iterable[str], name: str, enough: Enough, *, presegmented: bool) -> Iterator[Chunk]:
-    line, before = 1, ""
-    some = paragraphs_of(text, presegmented=presegmented, size=CHARACTERS_PER_WORD * LEAST_WORDS)
-    paragraphs = (paragraph for several in some for paragraph in several)
-    for content in chunked(paragraphs, lambda paragraph: len(paragraph) // CHARACTERS_PER_WORD, enough):
-        ends = sum(paragraph.count("\n") for paragraph in content)
-        yield TextChunk(Place(name, line, max(line, line + ends - 1)), content, before, presegmented)
-        line, before = line + ends, spaces_after(before, content)

@@ -41,6 +41,9 @@ def parse(
         bool, typer.Option(help="Fill empty columns with the tags, features and lemmas that the model predicts.")
     ] = True,
     retag: Annotated[bool, typer.Option("--retag", help="Replace those that the input has.")] = False,
+    ranges: Annotated[
+        bool, typer.Option("--ranges", help="Of raw text, which characters each token is, as TokenRange in MISC.")
+    ] = False,
     batch_tokens: Annotated[
         int | None, typer.Option(help="Words in a batch; 500 on a processor, 60000 elsewhere.", min=1)
     ] = None,
@@ -77,7 +80,7 @@ def parse(
         width=terminal_width(),
         colour=sys.stdout.isatty(),
     )
-    source = Source(tuple(files or ["-"]), kind, text, text_encoding)
+    source = Source(tuple(files or ["-"]), kind, text, text_encoding, ranges)
     runner = make_engine(EngineConfig(workers, _report), engine)
     with writing(output) as stream:
         outcome = parse_files(source, stream.buffer, task, runner)

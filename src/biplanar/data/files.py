@@ -140,6 +140,16 @@ def read_lines(path: str | Path, text_encoding: str = UTF_8) -> Iterator[tuple[i
         yield number + 1, decode_utf8(rest, name, number + 1).removesuffix("\r")
 
 
+def read_whole_lines(path: str | Path, text_encoding: str = UTF_8) -> Iterator[str]:
+    """The text of a file as it is, some lines at a time."""
+    name, rest, number = display_name(path), b"", 1
+    for buffer in read_text(path, text_encoding):
+        lines, end, rest = (rest + buffer).rpartition(b"\n")
+        yield decode_utf8(lines + end, name, number)
+        number += count_lines(lines + end)
+    yield decode_utf8(rest, name, number)
+
+
 def decode_utf8(data: bytes, name: str, first_line: int) -> str:
     """The text of some lines, or an error that names the line of the first broken byte."""
     try:

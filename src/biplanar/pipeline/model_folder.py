@@ -74,6 +74,11 @@ class ModelFolder:
         return self.path / "lemmas.json"
 
     @property
+    def whole_tokens(self) -> Path:
+        """What the tokenizer must not cut; old models have none."""
+        return self.path / "tokenizer.json"
+
+    @property
     def card(self) -> Path:
         """The model card: data, licence, scores and settings."""
         return self.path / "README.md"
@@ -153,7 +158,7 @@ class ModelFolder:
 
     def write_checksums(self) -> None:
         """Write the checksums of all files that loading reads, but for weights, which hold their own."""
-        parts = (self.config, self.vocabulary, self.lemmas, self.segmenter)
+        parts = (self.config, self.vocabulary, self.lemmas, self.segmenter, self.whole_tokens)
         files = [path for path in parts if path.exists()]
         files += [path for part in (self.int8, self.onnx) for path in sorted(part.glob("*"))]
         with writing(self.checksums) as stream:

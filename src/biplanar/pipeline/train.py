@@ -32,7 +32,7 @@ from biplanar.tagger.network import Tagger
 from biplanar.tagger.runtime import OnnxTagger
 from biplanar.tagger.training import Progress, Record, Trainer, build_network
 from biplanar.tagger.vectors import read_vectors
-from biplanar.tokenizer.training import train_segmenter
+from biplanar.tokenizer.training import epochs_for, train_segmenter
 
 METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "Words", "Sentences")
 COLUMN_METRICS = {"upos": "UPOS", "xpos": "XPOS", "feats": "UFeats", "lemma": "Lemmas"}
@@ -226,6 +226,7 @@ def _finish(
     export_model(folder)
     if epochs := trainer.config.training.segmenter_epochs:
         yield Stage("training the tokenizer")
+        epochs = min(epochs, epochs_for(train))
         train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=_needs_tagger(trainer))
         folder.write_checksums()
     _draw_curves(folder)
@@ -264,7 +265,8 @@ def _needs_tagger(trainer: Trainer) -> bool:
 
 def export_model(folder: ModelFolder) -> None:
     """Write a trained network for ONNX Runtime, in float32 and in int8, in the place of what there was."""
-    folder.verify(folder.segmenter)  # whose checksum is about to be written again
+    for part in (folder.segmenter, folder.whole_tokens):
+        folder.verify(part)  # whose checksum is about to be written again
     network, vocabulary = _load_network(folder)
     folder.checksums.unlink(missing_ok=True)
     export_onnx(network, folder.onnx)

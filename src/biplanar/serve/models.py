@@ -80,11 +80,11 @@ class Model:
         """The encoding that its labels are in."""
         return self.parser.encoding.name
 
-    def segmented(self, text: str, *, presegmented: bool = False) -> Iterator[Sentence]:
-        """The sentences of raw text."""
+    def segmented(self, text: str, **options: bool) -> Iterator[Sentence]:
+        """The sentences of raw text, with the options of `Segmenter.stream`."""
         if len(text) > LARGE_TEXT:
-            return self._tokenizer_process.stream(text, presegmented=presegmented)
-        return self.parser.segmenter.stream([text], presegmented=presegmented)
+            return self._tokenizer_process.stream(text, **options)
+        return self.parser.segmenter.stream([text], **options)
 
     @cached_property
     def _tokenizer_process(self) -> TokenizerProcess:

@@ -131,7 +131,8 @@ def _process_fields() -> Schema:
         "model": {**STRING, "description": "A model's name, or its beginning up to a hyphen."},
         "tokenizer": {
             **STRING,
-            "description": "If there: the data is raw text. Options, with ; between them: presegmented, ranges.",
+            "description": "If there: the data is raw text. Options, with ; between them: presegmented, "
+            "normalized_spaces, ranges.",
         },
         "input": {
             **STRING,

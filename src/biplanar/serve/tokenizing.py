@@ -26,7 +26,8 @@ class Paragraphs(NamedTuple):
 
     texts: list[str]
     before: str
-    presegmented: bool
+    start: int
+    options: dict[str, bool]
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class LoadSegmenter:
     def __call__(self) -> Callable[[Paragraphs], str]:
         """Load the model; what is returned tokenizes."""
         segmenter = Segmenter.load(self.path)
-        return lambda chunk: segmenter.to_conllu(chunk.texts, before=chunk.before, presegmented=chunk.presegmented)
+        return lambda chunk: segmenter.to_conllu(chunk.texts, before=chunk.before, start=chunk.start, **chunk.options)
 
 
 class TokenizerProcess:
@@ -49,15 +50,17 @@ class TokenizerProcess:
         self._lock = Lock()
         self._worker: WorkerProcess[Paragraphs] | None = None
 
-    def stream(self, text: str, *, presegmented: bool = False) -> Iterator[Sentence]:
-        """The sentences of a text, as `Segmenter.stream` gives them."""
-        before, count = "", 0
+    def stream(self, text: str, *, presegmented: bool = False, **options: bool) -> Iterator[Sentence]:
+        """The sentences of a text, as `Segmenter.stream` gives them, with its options."""
+        before, start, count = "", 0, 0
+        options["presegmented"] = presegmented
         for paragraphs in paragraphs_of([text], presegmented=presegmented, size=CHARACTERS_AT_ONCE):
-            if conllu := shift_numbers(self._tokenize(Paragraphs(paragraphs, before, presegmented)), count):
+            if conllu := shift_numbers(self._tokenize(Paragraphs(paragraphs, before, start, options)), count):
                 sentences = parse_conllu(conllu)
                 count += len(sentences)
                 yield from sentences
             before = spaces_after(before, paragraphs)
+            start += sum(map(len, paragraphs))
 
     def _tokenize(self, chunk: Paragraphs) -> str:
         with self._lock:

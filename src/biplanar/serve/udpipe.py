@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -19,6 +18,7 @@ from biplanar.serve.refusals import refusal
 from biplanar.tokenizer.words import numbered, split_horizontal, split_vertical
 
 TOKENIZERS = ("tokenizer", "generic_tokenizer")
+TOKENIZER_OPTIONS = ("presegmented", "normalized_spaces", "ranges")
 OFF = "none"  # switches a stage off, as leaving it out does
 NO_BREAK_SPACE = "\u00a0"  # stands for a space within a word where spaces stand between words
 
@@ -84,32 +84,10 @@ def _read(fields: Fields, text: str, model: Model) -> Iterator[Sentence]:
 
 
 def _tokenized(text: str, options: list[str], model: Model) -> Iterator[Sentence]:
-    """The sentences of raw text. Spaces are always normalized; unknown options are ignored."""
+    """The sentences of raw text; unknown options are ignored."""
     if not model.takes_raw_text:
         raise refusal(f"the model {model.name} has no tokenizer: send words, horizontal, vertical or as CoNLL-U")
-    sentences = model.segmented(text, presegmented="presegmented" in options)
-    return _with_ranges(sentences, text) if "ranges" in options else sentences
-
-
-def _with_ranges(sentences: Iterator[Sentence], text: str) -> Iterator[Sentence]:
-    """The sentences with the place of each token in the text, in characters, as TokenRange in MISC."""
-    end = 0
-    for sentence in sentences:
-        ranges = []
-        for token in sentence.tokens():
-            start, end = _find(token.form, text, end)
-            ranges.append(f"{start}:{end}")
-        yield sentence.with_token_misc("TokenRange", ranges)
-
-
-def _find(form: str, text: str, start: int) -> tuple[int, int]:
-    """Where the next token stands: behind spaces, and with any spaces where its form has one."""
-    while start < len(text) - 1 and text[start].isspace():
-        start += 1
-    if text.startswith(form, start):
-        return start, start + len(form)
-    loose = re.compile(r"\s+".join(map(re.escape, form.split()))).match(text, start)
-    return start, loose.end() if loose else start + len(form)
+    return model.segmented(text, **{name: name in options for name in TOKENIZER_OPTIONS})
 
 
 def _conllu(text: str) -> Iterator[Sentence]:
@@ -139,41 +117,42 @@ class Writer:
     """Writes sentences in one of the formats; what stands at the beginning is written once."""
 
     def __init__(self, output: str, model: Model) -> None:
-        self._write, self._model, self._first = WRITERS[output], model, True
+        self._write, self._model, self._before = WRITERS[output], model, ""
 
     def render(self, sentences: list[Sentence]) -> Iterator[bytes]:
         """What each sentence adds to a JSON string."""
         for sentence in sentences:
-            text = self._write(sentence, self._model if self._first else None)
-            self._first = False
-            yield json.dumps(text, ensure_ascii=False)[1:-1].encode()
+            self._before = self._write(sentence, self._model, self._before)
+            yield json.dumps(self._before, ensure_ascii=False)[1:-1].encode()
 
 
-def _as_conllu(sentence: Sentence, first: Model | None) -> str:
-    if first is None:
+def _as_conllu(sentence: Sentence, model: Model, before: str) -> str:
+    if before:
         return sentence.to_conllu()
     origin = {
         "generator": f"Biplanar {__version__}",
-        "udpipe_model": first.name,
-        "udpipe_model_licence": first.licence,
+        "udpipe_model": model.name,
+        "udpipe_model_licence": model.licence,
     }
     return sentence.with_comments(origin).to_conllu()
 
 
-def _as_line(sentence: Sentence, _: Model | None) -> str:
+def _as_line(sentence: Sentence, *_: Model | str) -> str:
     return " ".join(form.replace(" ", NO_BREAK_SPACE) for form in sentence.forms) + "\n"
 
 
-def _as_column(sentence: Sentence, _: Model | None) -> str:
+def _as_column(sentence: Sentence, *_: Model | str) -> str:
     return "\n".join(sentence.forms) + "\n\n"
 
 
-def _as_text(sentence: Sentence, first: Model | None) -> str:
-    """What was cut into words, with a blank line between paragraphs."""
-    return ("\n\n" if starts_paragraph(sentence) and first is None else "") + token_text(sentence)
+def _as_text(sentence: Sentence, _: Model, before: str) -> str:
+    """What was cut into words, with a blank line between paragraphs where the spaces in MISC tell of none."""
+    blank_line = "\n\n" if before and starts_paragraph(sentence) and "\n" not in before[len(before.rstrip()) :] else ""
+    return blank_line + token_text(sentence)
 
 
-WRITERS: dict[str, Callable[[Sentence, Model | None], str]] = {
+# From a sentence, the model and what was written of the sentence before, to what is written.
+WRITERS: dict[str, Callable[[Sentence, Model, str], str]] = {
     "conllu": _as_conllu,
     "horizontal": _as_line,
     "vertical": _as_column,

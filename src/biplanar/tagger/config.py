@@ -64,7 +64,7 @@ class TrainingConfig:
     taught: float = 0.7  # with teachers: the share of the loss that is on their soft targets
     evaluations: int = 20  # on the dev file, over the whole training
     patience: int = 0  # evaluations without progress before training stops early; 0: never
-    segmenter_epochs: int = 4  # of UDPipe's tokenizer; 0: the model gets none, and takes words only
+    segmenter_epochs: int = 10  # of UDPipe's tokenizer, at most: small treebanks get fewer; 0: none, and words only
     amp: bool = True  # half precision where the device gains from it
 
 

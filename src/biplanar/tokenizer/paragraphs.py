@@ -7,17 +7,26 @@ from collections.abc import Iterable, Iterator
 
 LONGEST = 100_000  # characters of a paragraph that are looked at together
 
+_SPACES = re.compile(r"\s*")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _UP_TO_SPACE = re.compile(r".*\s", re.DOTALL)
+_LINE = re.compile(r"\s*\S[^\n]*\n(?:\s*\n)?")
 
 
 def paragraphs_of(chunks: Iterable[str], *, presegmented: bool = False, size: int | None = None) -> Iterator[list[str]]:
-    """All of a text in paragraphs, some at a time: whenever about so many characters have come."""
-    split, rest = _split_lines if presegmented else _split_paragraphs, ""
+    """All of a text in paragraphs, some at a time: whenever about so many characters have come.
+
+    The white space behind a paragraph belongs to it, and that before the first one to the first. If each line is a
+    sentence, the lines are the paragraphs, and what stands before the first word of a line belongs to it.
+    """
+    split, rest = _split_lines if presegmented else _split_paragraphs, [""]
     for text in _buffered(chunks, size or LONGEST):
-        *paragraphs, rest = split(rest + text)
-        yield paragraphs
-    yield [rest + "\n"]
+        rest.append(text)
+        if not text.isspace():  # else white space goes on, and so does the last paragraph
+            *paragraphs, last = split("".join(rest))
+            rest = [last]
+            yield paragraphs
+    yield [paragraph for paragraph in split("".join(rest)) if paragraph]
 
 
 def spaces_after(before: str, paragraphs: Iterable[str]) -> str:
@@ -42,13 +51,13 @@ def _buffered(chunks: Iterable[str], most: int) -> Iterator[str]:
 
 
 def _split_lines(text: str) -> list[str]:
-    """All lines that have ended, together, and the rest."""
-    lines, end, rest = text.rpartition("\n")
-    return [lines + end, rest]
+    """Lines, each with the blank lines behind it; and the last one, which may go on."""
+    end = text.rfind("\n", _after_spaces(text, 0), len(text.rstrip())) + 1
+    return [*_LINE.findall(text, 0, end), text[end:]]
 
 
 def _split_paragraphs(text: str) -> list[str]:
-    """Paragraphs, those that are too long in several; and the rest, which may go on."""
+    """Paragraphs, those that are too long in several; and the last one, which may go on."""
     paragraphs, start = [], 0
     while end := _end_of_paragraph(text, start):
         paragraphs.append(text[start:end])
@@ -57,13 +66,22 @@ def _split_paragraphs(text: str) -> list[str]:
 
 
 def _end_of_paragraph(text: str, start: int) -> int:
-    """Where the paragraph ends or is too long; 0 if that cannot be seen yet."""
-    stop = start + LONGEST
-    if blank := _BLANK_LINE.search(text, start, stop):
-        return blank.end()
-    if len(text) < stop:
+    """Where the paragraph ends or is too long, and the white space behind it ends; 0 if that cannot be seen yet."""
+    first = _after_spaces(text, start)
+    stop = first + LONGEST
+    if blank := _BLANK_LINE.search(text, first, stop):
+        cut = blank.end()
+    elif len(text) < stop:
         return 0
-    if line_end := text.rfind("\n", start, stop) + 1:
-        return line_end
-    space = _UP_TO_SPACE.match(text, start, stop)
-    return space.end() if space else stop
+    elif line_end := text.rfind("\n", first, stop) + 1:
+        cut = line_end
+    else:
+        space = _UP_TO_SPACE.match(text, first, stop)
+        cut = space.end() if space else stop
+    end = _after_spaces(text, cut)
+    return end if end < len(text) else 0
+
+
+def _after_spaces(text: str, start: int) -> int:
+    match = _SPACES.match(text, start)
+    return match.end() if match else start

@@ -12,27 +12,28 @@ from ufal import udpipe
 from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, Sentence, parse_conllu
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tokenizer.paragraphs import paragraphs_of
-from biplanar.tokenizer.text_for_udpipe import for_udpipe
+from biplanar.tokenizer.placing import NO_SPACE, Placing, is_plain
+from biplanar.tokenizer.text_for_udpipe import for_udpipe, paragraph_for_udpipe
+from biplanar.tokenizer.whole_tokens import WholeTokens, whole_tokens_path
 
 _MAGIC = b"\x12morphodita_parsito"  # without it, UDPipe may end the whole process
-_MORE_SPACES = re.compile("[\v\f\x1c-\x1f\x85\u2028\u2029]")  # which UDPipe takes for paragraphs of words
 _SENTENCE_NUMBER = re.compile(r"(?<=^# sent_id = )\d+$", re.MULTILINE)
 _SPACES_IN_MISC = re.compile(r"\t(?!SpaceAfter=No$)([^\t\n]*Space[^\t\n]*)$", re.MULTILINE)
-_NO_SPACE = "SpaceAfter=No"
 
 
 class Segmenter:
     """A trained UDPipe model: cuts text into sentences and words, and tags them if it has learnt to."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, whole_tokens: WholeTokens | None = None) -> None:
         self._model = model
+        self._whole_tokens = whole_tokens or WholeTokens()
         probe = udpipe.Sentence()
         probe.addWord("a")
         self._has_tagger = bool(model.tag(probe, "", udpipe.ProcessingError()))
 
     @classmethod
     def load(cls, path: str | Path) -> Segmenter:
-        """Read a model that `train_segmenter` or UDPipe 1 has written."""
+        """Read a model that `train_segmenter` or UDPipe 1 has written, and what it keeps whole if that lies beside."""
         try:
             with Path(path).open("rb") as stream:
                 begins_well = stream.read(len(_MAGIC)) == _MAGIC
@@ -43,39 +44,65 @@ class Segmenter:
             raise FileError(f"{path}: expected a UDPipe model, found another file or a damaged one")
         if model.newTokenizer("") is None:
             raise FileError(f"{path}: expected a UDPipe model with a tokenizer, found one without")
-        return cls(model)
+        return cls(model, WholeTokens.load(whole_tokens_path(path)))
 
     @property
     def has_tagger(self) -> bool:
         """Whether `tag` can be asked for."""
         return self._has_tagger
 
-    def segment(self, text: str, *, presegmented: bool = False) -> list[Sentence]:
-        """The sentences of a text; `presegmented` says that each line is one."""
-        return list(self.stream([text], presegmented=presegmented))
+    def segment(
+        self, text: str, *, presegmented: bool = False, normalized_spaces: bool = False, ranges: bool = False
+    ) -> list[Sentence]:
+        """The sentences of a text, in whose MISC all its white space is kept (`raw_text.original_text`).
 
-    def stream(self, chunks: Iterable[str], *, presegmented: bool = False) -> Iterator[Sentence]:
+        `presegmented` says that each line is a sentence. With `normalized_spaces`, MISC only tells whether a space
+        follows; with `ranges`, also which characters of the text a token is (`TokenRange=start:end`).
+        """
+        options = {"presegmented": presegmented, "normalized_spaces": normalized_spaces, "ranges": ranges}
+        return list(self.stream([text], **options))
+
+    def stream(
+        self,
+        chunks: Iterable[str],
+        *,
+        presegmented: bool = False,
+        normalized_spaces: bool = False,
+        ranges: bool = False,
+    ) -> Iterator[Sentence]:
         """The sentences of a text that comes in chunks (lines with their ends, or any others) and may be of any size.
 
         How the text is cut into chunks makes no difference. Each paragraph is looked at by itself, as no sentence goes
         on over a blank line.
         """
-        tokenizer = self._tokenizer(presegmented)
+        tokenize = self._tokenizer(presegmented, Placing(normalized_spaces, ranges))
         for paragraphs in paragraphs_of(chunks, presegmented=presegmented):
-            if conllu := _tokenize(tokenizer, paragraphs):
+            if conllu := tokenize(paragraphs):
                 yield from parse_conllu(conllu)
 
-    def to_conllu(self, paragraphs: Iterable[str], *, before: str = "", presegmented: bool = False) -> str:
+    def to_conllu(
+        self,
+        paragraphs: Iterable[str],
+        *,
+        before: str = "",
+        start: int = 0,
+        presegmented: bool = False,
+        normalized_spaces: bool = False,
+        ranges: bool = False,
+    ) -> str:
         """The sentences of some paragraphs (`paragraphs_of`), numbered from 1, as text.
 
         `before` says what stands before them, as far as it matters (`spaces_after`); nothing: they are the first.
+        `start` is how many characters that are, which matters to `ranges`.
         """
-        tokenizer = self._tokenizer(presegmented)
-        skipped = _tokenize(tokenizer, [before]).count("\n\n") if before else 0
-        return shift_numbers(_tokenize(tokenizer, paragraphs), -skipped)
+        tokenize = self._tokenizer(presegmented, Placing(normalized_spaces, ranges))
+        skipped = tokenize([before]).count("\n\n") if before else 0
+        tokenize.start = start
+        return shift_numbers(tokenize(paragraphs), -skipped)
 
-    def _tokenizer(self, presegmented: bool) -> Any:
-        return self._model.newTokenizer("presegmented" if presegmented else "")
+    def _tokenizer(self, presegmented: bool, placing: Placing) -> _Tokenizer:
+        tokenizer = self._model.newTokenizer("presegmented" if presegmented else "")
+        return _Tokenizer(tokenizer, presegmented, self._whole_tokens, placing)
 
     def tag(self, sentences: Iterable[Sentence]) -> list[Sentence]:
         """The same sentences with the lemmas, tags and features that UDPipe's tagger gives them."""
@@ -94,17 +121,41 @@ class Segmenter:
         return sentence.with_columns({at: [getattr(word, name) or "_" for word in words] for at, name in found.items()})
 
 
-def _tokenize(tokenizer: Any, paragraphs: Iterable[str]) -> str:
-    """The sentences of some paragraphs of a text as CoNLL-U."""
-    sentence, error = udpipe.Sentence(), udpipe.ProcessingError()
-    writer, blocks = udpipe.OutputFormat.newOutputFormat("conllu"), []
-    for paragraph in paragraphs:
-        tokenizer.setText(for_udpipe(_MORE_SPACES.sub(" ", paragraph)))
-        while tokenizer.nextSentence(sentence, error):
-            blocks.append(writer.writeSentence(sentence))
+class _Tokenizer:
+    """Tokenizes the paragraphs of a text, one after the other."""
+
+    def __init__(self, tokenizer: Any, presegmented: bool, whole_tokens: WholeTokens, placing: Placing) -> None:
+        self._tokenizer, self._presegmented = tokenizer, presegmented
+        self._writer = udpipe.OutputFormat.newOutputFormat("conllu")
+        self._whole_tokens, self._placing = whole_tokens, placing
+        self.start = 0  # characters before the next paragraph
+
+    def __call__(self, paragraphs: Iterable[str]) -> str:
+        """Their sentences as CoNLL-U."""
+        conllu = "".join([block for paragraph in paragraphs for block in self._blocks(paragraph)])
+        only_normalizes = self._placing.normalized_spaces and not self._placing.ranges
+        return _SPACES_IN_MISC.sub(_plain_misc, conllu) if only_normalizes else conllu
+
+    def _blocks(self, paragraph: str) -> Iterable[str]:
+        """The sentences of a paragraph, written as UDPipe does, or anew where that is not enough."""
+        given = paragraph_for_udpipe(paragraph, presegmented=self._presegmented)
+        masked = self._whole_tokens.mask(given)
+        blocks = self._udpipe_blocks(masked)
+        start, placing = self.start, self._placing
+        self.start += len(paragraph)
+        has_its_spaces = placing.normalized_spaces or (given == paragraph and all(map(is_plain, blocks)))
+        if masked == given and has_its_spaces and not placing.ranges:
+            return blocks
+        return placing.place(blocks, paragraph, start)
+
+    def _udpipe_blocks(self, text: str) -> list[str]:
+        sentence, error, blocks = udpipe.Sentence(), udpipe.ProcessingError(), []
+        self._tokenizer.setText(text)
+        while self._tokenizer.nextSentence(sentence, error):
+            blocks.append(self._writer.writeSentence(sentence))
         if error.occurred():
             raise BiplanarError(f"UDPipe cannot segment a text: {error.message}")
-    return _SPACES_IN_MISC.sub(_plain_misc, "".join(blocks))
+        return blocks
 
 
 def shift_numbers(conllu: str, by: int) -> str:
@@ -114,4 +165,4 @@ def shift_numbers(conllu: str, by: int) -> str:
 
 def _plain_misc(match: re.Match[str]) -> str:
     """Whether there is a space is kept, which spaces there were is not."""
-    return f"\t{_NO_SPACE}" if _NO_SPACE in match[1].split("|") else "\t_"
+    return f"\t{NO_SPACE}" if NO_SPACE in match[1].split("|") else "\t_"
