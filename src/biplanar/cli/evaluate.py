@@ -81,8 +81,7 @@ def _parsed(
     if raw:
         return list(parser.pipe(parser.segmenter.segment(raw_text(gold)), decoder=decoder)), None
     own = [COLUMNS[name].number for name in parser.inventory.output_columns]
-    words = (sentence.with_columns({number: ["_"] * len(sentence) for number in own}) for sentence in gold)
-    return list(parser.pipe(words, decoder=decoder)), (HEAD, DEPREL, *own)
+    return list(parser.pipe(gold, decoder=decoder, retag=True)), (HEAD, DEPREL, *own)
 
 
 def _print(result: Evaluation, other: Bootstrap | None) -> None:
