@@ -11,9 +11,11 @@ from biplanar.data.conllu import parse_conllu
 from biplanar.decoding.beam import Outcome
 from biplanar.pipeline.parser import Parser
 from tests.commands import check_refused_with
-from tests.paths import TINY
+from tests.paths import ROOT, TINY
+from tests.serve.tiny import ALL_COLUMNS, train_tiny
 
 TEXT = "Nobody came. Why?"
+TAGGED = ROOT / "examples" / "tagged.conllu"
 
 
 class TestParse:
@@ -136,6 +138,36 @@ class TestParse:
         words = [json.loads(line) for line in result.out.splitlines()]
         assert words[0][1]["form"] == "came"
         assert words[0][1]["head"] == 0
+
+    def test_predicted_columns(self, run, tmp_path):
+        model = train_tiny(tmp_path / "model", columns=ALL_COLUMNS)
+        result = run("parse", "-m", model, "--text", "The cat sleeps.", "--output", "json")
+        words = json.loads(result.out)
+        assert [(word["upos"], word["xpos"], word["feats"], word["lemma"]) for word in words[1:3]] == [
+            ("NOUN", "no", "Number=Sing", "cat"),
+            ("VERB", "ve", "Mood=Ind|VerbForm=Fin", "sleep"),
+        ]
+        without = run("parse", "-m", model, "--text", "The cat sleeps.", "--output", "json", "--no-tags")
+        assert {word["upos"] for word in json.loads(without.out)} == {"_"}
+        drawn = run("parse", "-m", model, "--text", "The cat sleeps.", "--output", "tree", "--columns", "upos,lemma")
+        assert ["upos", "DET", "NOUN", "VERB", "PUNCT"] in [line.split() for line in drawn.out.splitlines()]
+
+    @pytest.mark.parametrize("workers", [1, 2])
+    @pytest.mark.parametrize("output", ["tree", "svg", "html"])
+    def test_columns_of_drawings(self, run, output, workers):
+        shown = run("parse", TAGGED, "--output", output, "--columns", "upos, lemma", "--workers", workers)
+        assert (shown.code, shown.err) == (0, "")
+        plain = run("parse", TAGGED, "--output", output)
+        for text in ("ADJ", "magnus"):
+            assert text in shown.out
+            assert text not in plain.out
+
+    def test_columns_are_for_drawings(self, run):
+        check_refused_with(
+            run("parse", TAGGED, "--columns", "upos"), "--columns: expected an output of tree, svg, html, found conllu"
+        )
+        wanted = "unknown column 'lemmas'; did you mean 'lemma'?"
+        check_refused_with(run("parse", TAGGED, "--output", "svg", "--columns", "lemmas"), wanted)
 
     def test_tree(self, run):
         result = run("parse", "--output", "tree", "--text", TEXT)

@@ -18,6 +18,7 @@ import pytest
 from biplanar.serve.config import ServerConfig
 from biplanar.serve.models import Models
 from biplanar.serve.server import address_of, listen, make_server
+from tests.serve.tiny import ALL_COLUMNS, train_tiny
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,19 @@ def serving(models: Models, config: ServerConfig | None = None) -> Iterator[Serv
 @pytest.fixture(scope="session")
 def models() -> Models:
     return Models.load([])
+
+
+@pytest.fixture(scope="session")
+def tagging_models(tmp_path_factory: pytest.TempPathFactory) -> Models:
+    """A model with all output columns."""
+    folder = tmp_path_factory.mktemp("models") / "columns"
+    return Models.load([str(train_tiny(folder, columns=ALL_COLUMNS))])
+
+
+@pytest.fixture(scope="session")
+def tagging(tagging_models: Models) -> Iterator[Served]:
+    with serving(tagging_models) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import pytest
 from biplanar import ENCODINGS, encode
 from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.data.tree import Tree
+from biplanar.draw.tags import COLUMNS, columns_of
 from biplanar.serve.config import ServerConfig
 from biplanar.serve.documents import PARSE_FIELDS
 from tests.serve.conftest import serving
@@ -129,13 +130,63 @@ class TestParse:
         (tree,) = ask(conllu=TWO_ROOTS, parse=False, svg=True)["sentences"][0]["trees"]
         assert (tree["labels"], tree["heads"], tree["planes"]) == (None, [0, 0], [0, 0])
         assert tree["svg"].startswith("<svg")
-        (tree,) = ask(words=WORDS[1:], labels="rel-pos")["sentences"][0]["trees"]
+        (tree,) = ask(conllu=CROSSING, parse=False, labels="rel-pos")["sentences"][0]["trees"]
         assert tree["labels"] is None  # there are no tags
 
     def test_odd_words(self, ask):
         words = ["🦄", "شكرا", "x" * 1000, "\u200b", "a b", "\x00", "\x85", "\ufeff", "</script>", "\r"]
         (sentence,) = ask(words=[words], svg=True, best=2)["sentences"]
         assert sentence["forms"] == words
+
+
+class TestColumns:
+    """What a model predicts beside the trees."""
+
+    WORDS = (["The", "cat", "sleeps"], ["A", "letter", "arrived"])
+    GIVEN = "1\tThe\tLemma\tX\tx\tOdd=Yes\t3\tdep\t_\t_\n2\tcat\t_\t_\t_\t_\t1\tdep\t_\t_\n\n"
+
+    @pytest.fixture
+    def shown(self, tagging):
+        def shown(**fields):
+            answer = tagging.client.post("/api/parse", json=fields)
+            assert answer.status_code == 200, answer.text
+            return answer.json()["sentences"]
+
+        return shown
+
+    def test_models_tell_of_them(self, tagging):
+        (model,) = tagging.client.get("/api/models").json()["models"]
+        assert model["columns"] == ["upos", "xpos", "feats", "lemma"]
+
+    def test_words_get_all(self, shown, tagging_models):
+        found, parsed = shown(words=self.WORDS), tagging_models.default.parser(self.WORDS)
+        for sentence, wanted in zip(found, parsed, strict=True):
+            assert {name: sentence[name] for name in COLUMNS} == columns_of(wanted, COLUMNS)
+            assert sentence["conllu"] == wanted.raw
+        assert (found[0]["upos"], found[0]["lemma"]) == (["DET", "NOUN", "VERB"], ["the", "cat", "sleep"])
+
+    def test_what_is_given_is_kept_unless_replaced(self, shown, tagging_models):
+        (sentence,) = shown(conllu=self.GIVEN)
+        assert (sentence["upos"], sentence["lemma"]) == (["X", "NOUN"], ["Lemma", "cat"])
+        (sentence,) = shown(conllu=self.GIVEN, retag=True)
+        (wanted,) = tagging_models.default.parser.pipe(parse_conllu(self.GIVEN), retag=True)
+        assert sentence["conllu"] == wanted.raw
+        assert (sentence["upos"], sentence["lemma"]) == (["DET", "NOUN"], ["the", "cat"])
+
+    @pytest.mark.parametrize("retag", [True, False])
+    def test_all_trees_have_the_same(self, shown, retag):
+        (sentence,) = shown(conllu=self.GIVEN, retag=retag, best=3)
+        assert len(sentence["trees"]) > 1
+        for tree in sentence["trees"]:
+            assert parse_conllu(tree["conllu"])[0].upos == sentence["upos"]
+
+    def test_trees_that_are_there_keep_theirs(self, shown):
+        assert shown(conllu=CROSSING, parse=False, retag=True)[0]["conllu"] == CROSSING
+
+    def test_pictures(self, shown):
+        (sentence,) = shown(words=self.WORDS[:1], svg=True, columns="lemma,xpos,feats")
+        texts = {node.text for node in ElementTree.fromstring(sentence["trees"][0]["svg"]).iter()}
+        assert {"lemma", "sleep", "xpos", "ve", "Number", "Sing"} <= texts
 
 
 class TestRefusals:
@@ -216,7 +267,8 @@ class TestRefusals:
                 (tmp_path / path.name).symlink_to(path)
         with serving(type(models).load([f"bare={tmp_path}"])) as server:
             assert server.client.get("/api/models").json()["models"][0]["raw_text"] is False
-            assert server.client.get("/models").json()["models"] == {"bare": ["parser"]}
+            (stages,) = server.client.get("/models").json()["models"].values()
+            assert "tokenizer" not in stages
             answer = server.client.post("/api/parse", json={"text": "Yes."})
             assert answer.status_code == 400
             assert answer.json()["error"].startswith("text: the model bare has no tokenizer")

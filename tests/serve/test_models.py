@@ -24,7 +24,8 @@ def named(models: Models, *names: str) -> Models:
 
 def test_the_model_inside(models):
     model = models.default
-    assert (model.name, model.encoding, model.takes_raw_text, model.has_tagger) == ("en", "2p-full", True, False)
+    assert (model.name, model.encoding, model.takes_raw_text) == ("en", "2p-full", True)
+    assert not model.has_udpipe_tagger
     assert model.licence == "CC BY-SA 4.0"
     assert "UD_English-EWT 2.4" in model.description
     assert models.find("english") is models.find("english-ewt") is models.find("en") is model
@@ -64,14 +65,17 @@ def test_a_model_without_a_tokenizer_or_a_card(folder, tmp_path):
         if path.name not in ("tokenizer.udpipe", "README.md"):
             (tmp_path / path.name).symlink_to(path)
     model = Model.load("bare", tmp_path, device="cpu", threads=1)
-    assert (model.takes_raw_text, model.has_tagger, model.licence) == (False, False, "unknown")
+    assert (model.takes_raw_text, model.has_udpipe_tagger, model.licence) == (False, False, "unknown")
 
 
 def test_a_model_that_needs_tags_refuses_words_without(models):
     parser = SimpleNamespace(encoding=SimpleNamespace(needs_upos=True), folder=models.default.parser.folder)
+    parser.inventory = SimpleNamespace(output_columns=("lemma",))
     parser.segmenter = models.default.parser.segmenter
     model = Model("tags", parser, {})
     tagged = Sentence.from_words(["Yes"], upos=["INTJ"])
     assert list(model.parsable(iter([tagged]))) == [tagged]
     with pytest.raises(HTTPException, match="needs part-of-speech tags"):
         list(model.parsable(iter([Sentence.from_words(["Yes"])])))
+    parser.inventory = SimpleNamespace(output_columns=("upos",))
+    assert len(list(model.parsable(iter([Sentence.from_words(["Yes"])])))) == 1

@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -26,6 +27,7 @@ from biplanar.data.tree import Tree
 from biplanar.draw.tags import column_rows, columns_of
 from biplanar.encodings import get_encoding
 from tests.conftest import ROOT
+from tests.serve.conftest import Served
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install '.[dev]'")
 expect = sync_api.expect
@@ -100,6 +102,19 @@ as_phone = pytest.mark.parametrize("settings", [PHONE], indirect=True, ids=["pho
 
 @pytest.fixture
 def page(browser: Any, address: str, settings: dict[str, Any]) -> Iterator[Any]:
+    with opened(browser, address, settings) as page:
+        yield page
+
+
+@pytest.fixture
+def tagging_page(browser: Any, tagging: Served, settings: dict[str, Any]) -> Iterator[Any]:
+    """The page of a server whose model predicts tags, features and lemmas."""
+    with opened(browser, f"{tagging.address}/", settings) as page:
+        yield page
+
+
+@contextmanager
+def opened(browser: Any, address: str, settings: dict[str, Any]) -> Iterator[Any]:
     """The page, ready. Whatever it complains of, and whatever it loads from elsewhere, fails the test."""
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "accept_downloads": True, **settings})
     context.set_default_timeout(PATIENCE)
@@ -483,6 +498,28 @@ def test_other_columns_are_no_reason_to_parse_again(page):
     page.reload()
     page.wait_for_selector("body[data-ready=yes]")
     assert page.input_value("#columns") == "upos,lemma,feats"
+
+
+def test_predicted_tags_are_there_without_another_request(tagging_page):
+    page = tagging_page
+    type_text(page, "The cat sleeps", ["The", "cat", "sleeps"])
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.select_option("#columns", "upos,lemma,feats")
+    rows = rows_shown(page)
+    assert (rows["upos"], rows["lemma"]) == (["DET", "NOUN", "VERB"], ["the", "cat", "sleep"])
+    assert (rows["Number"], rows["Mood"]) == (["Sing"], ["Ind"])
+    expect(page.locator("#no-columns")).to_be_hidden()
+    page.click("#details summary")
+    heads, cells = page.locator("#table th").all_text_contents(), page.locator("#table tbody tr").nth(2)
+    row = dict(zip(heads, cells.locator("td").all_text_contents(), strict=True))
+    assert (row["word"], row["upos"], row["lemma"], row["VerbForm"]) == ("sleeps", "VERB", "sleep", "Fin")
+    page.locator(".choice").nth(1).click()
+    assert rows_shown(page)["upos"] == ["DET", "NOUN", "VERB"]
+    assert not any("api" in url for url in requests)
+    drawn = ElementTree.fromstring(saved(page, "#save-svg"))
+    assert {"lemma", "sleep", "VERB"} <= {node.text for node in drawn.iter()}
+    assert "\tsleep\tVERB\tve\tMood=Ind|VerbForm=Fin\t" in saved(page, "#save-conllu").decode()
 
 
 def test_words_without_tags_are_told_of(page):

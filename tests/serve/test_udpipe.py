@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from unittest import mock
+import json
 from urllib.parse import quote
 
 import httpx
@@ -11,12 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biplanar import __version__
-from biplanar.data.conllu import MISC, parse_conllu, read_conllu
+from biplanar import __version__, encode
+from biplanar.data.conllu import FEATS, LEMMA, MISC, UPOS, XPOS, Sentence, parse_conllu
+from biplanar.pipeline.options import ParseOptions
+from biplanar.serve.config import ServerConfig
+from biplanar.serve.documents import ParseRequest
+from biplanar.serve.jobs import Parsing
 from biplanar.serve.models import Models
-from biplanar.tokenizer.training import TOKENIZER, train_segmenter
-from tests.conftest import ROOT
+from biplanar.serve.udpipe import process_plan
 from tests.serve.conftest import Served, mime_form, serving
+from tests.serve.tiny import train_tiny
 
 TEXT = "Nobody came. Why?\n\nBecause it rained."
 CONLLU = "1\tNobody\t_\t_\t_\t_\t_\t_\t_\t_\n2\tcame\t_\t_\t_\t_\t_\t_\t_\tNote=x\n"
@@ -38,9 +41,10 @@ def process(served):
     return process
 
 
-def test_models(served):
+def test_models(served, models):
+    stages = ["tokenizer", *["tagger"] * models.default.has_tagger, "parser"]
     for answer in (served.client.get("/models"), served.client.post("/models")):
-        assert answer.json() == {"models": {"en": ["tokenizer", "parser"]}, "default_model": "en"}
+        assert answer.json() == {"models": {"en": stages}, "default_model": "en"}
         assert answer.headers["access-control-allow-origin"] == "*"
 
 
@@ -189,28 +193,133 @@ class TestRefusals:
             assert answer.text.startswith("data: expected UTF-8 text, found byte ")
 
 
-@pytest.fixture(scope="module")
-def tagging(models, tmp_path_factory) -> Iterator[Served]:
-    """A server whose model has a tagger too, if one that has seen little."""
-    folder = tmp_path_factory.mktemp("tagging")
-    for path in models.default.parser.folder.path.iterdir():
-        if path.name not in ("tokenizer.udpipe", "tokenizer.json", "SHA256SUMS"):  # the tokenizer will be another one
-            (folder / path.name).symlink_to(path)
-    with mock.patch.dict(TOKENIZER, {"dimension": 16, "segment_size": 50}):
-        sentences = list(read_conllu(ROOT / "examples" / "tiny.conllu"))
-        train_segmenter(sentences, None, folder / "tokenizer.udpipe", epochs=1, tagger=True)
-    with serving(Models.load([f"tagging={folder}"])) as server:
-        yield server
+# Words of the tiny treebank, with a multiword token, other tags than the model's, and a tree that it would not find.
+GIVEN = """\
+# sent_id = x
+1\tThe\tLemma\tX\tx\tOdd=Yes\t3\tdep\t_\tHeadProb=0.5
+2-3\tcat-sleeps\t_\t_\t_\t_\t_\t_\t_\t_
+2\tcat\t_\t_\t_\t_\t1\tdep\t_\tNote=y
+3\tsleeps\tLemma\tX\tx\tOdd=Yes\t0\troot\t_\t_
+
+"""
+TAG_COLUMNS = (LEMMA, UPOS, XPOS, FEATS)
+PREDICTED = [
+    ("the", "DET", "de", "_"),
+    ("cat", "NOUN", "no", "Number=Sing"),
+    ("sleep", "VERB", "ve", "Mood=Ind|VerbForm=Fin"),
+]
+
+
+def tags_of(sentence: Sentence) -> list[tuple[str, ...]]:
+    return list(zip(*(sentence.column(number) for number in TAG_COLUMNS), strict=True))
+
+
+def processed(server: Served, **fields: str) -> list[Sentence]:
+    answer = server.client.post("/process", data=fields)
+    assert answer.status_code == 200, answer.text
+    return parse_conllu(answer.json()["result"])
 
 
 class TestTagger:
-    def test_it_is_listed_and_used(self, tagging):
-        assert tagging.client.get("/models").json()["models"] == {"tagging": ["tokenizer", "tagger", "parser"]}
-        for fields in ({"tagger": ""}, {"tagger": "", "parser": ""}, {"parser": ""}, {"tagger": "none"}):
-            answer = tagging.client.post("/process", data={"data": CONLLU, **fields})
-            (sentence,) = parse_conllu(answer.json()["result"])
-            assert ("_" not in sentence.upos) == (fields.get("tagger") == "")
-            assert sentence.is_parsed == ("parser" in fields)
+    """The network's output columns, as the tagger that clients of UDPipe know."""
+
+    def test_it_is_listed(self, tagging):
+        assert tagging.client.get("/models").json()["models"] == {"columns": ["tokenizer", "tagger", "parser"]}
+
+    def test_raw_text(self, tagging, tagging_models):
+        text = "The cat sleeps.\n\nA letter arrived."
+        answer = tagging.client.post("/process", data={"data": text, "tokenizer": "", "tagger": "", "parser": ""})
+        wanted = tagging_models.default.parser(text).to_conllu()
+        assert answer.json()["result"].endswith(wanted)
+        assert all(value != "_" for sentence in parse_conllu(wanted) for value in sentence.upos)
+
+    def test_tags_and_trees(self, tagging, tagging_models):
+        (sentence,) = processed(tagging, data=GIVEN, tagger="", parser="")
+        assert tags_of(sentence) == PREDICTED
+        (wanted,) = tagging_models.default.parser.pipe(parse_conllu(GIVEN), retag=True)
+        assert sentence.raw.endswith(wanted.raw)
+
+    def test_trees_alone(self, tagging, tagging_models):
+        given = parse_conllu(GIVEN)[0]
+        (sentence,) = processed(tagging, data=GIVEN, parser="")
+        assert tags_of(sentence) == tags_of(given)
+        (wanted,) = tagging_models.default.parser.pipe([given], tags=False)
+        assert sentence.tree == wanted.tree != given.tree
+        (bare,) = processed(tagging, data="The cat sleeps", input="horizontal", parser="")
+        assert bare.is_parsed
+        assert set(tags_of(bare)) == {("_",) * 4}
+
+    def test_tags_alone(self, tagging):
+        given = parse_conllu(GIVEN)[0]
+        (sentence,) = processed(tagging, data=GIVEN, tagger="")
+        assert sentence.raw.endswith(
+            given.with_columns(dict(zip(TAG_COLUMNS, zip(*PREDICTED, strict=True), strict=True))).raw
+        )
+        (bare,) = processed(tagging, data="The cat sleeps", input="horizontal", tagger="", parser="none")
+        assert tags_of(bare) == PREDICTED
+        assert not bare.is_parsed
+
+    @pytest.mark.parametrize("fields", [{}, {"tagger": "none"}])
+    def test_neither(self, tagging, fields):
+        assert processed(tagging, data=GIVEN, **fields)[0].raw.endswith(GIVEN)
+
+    @pytest.mark.parametrize("output", ["horizontal", "vertical", "plaintext"])
+    def test_other_outputs_have_no_tags(self, tagging, output):
+        fields = {"data": "The cat sleeps.", "tokenizer": "", "output": output}
+        answers = [tagging.client.post("/process", data={**fields, **more}) for more in ({}, {"tagger": ""})]
+        assert answers[0].json() == answers[1].json()
+
+    def test_words_without_tags_are_parsed_with_those_of_the_other_interface(self, tagging_models):
+        body = json.dumps({"words": [["a"]]}).encode()
+        other = ParseRequest.read(body, tagging_models, ServerConfig()).plan(ServerConfig()).parsing
+        words = {"data": "a", "input": "horizontal", "parser": ""}
+        assert process_plan({**words, "tagger": ""}, tagging_models).parsing == other
+        assert process_plan(words, tagging_models).parsing != other
+
+    def test_a_model_of_trees_alone_parses_all_together(self, borrowing_models):
+        model = borrowing_models.default
+        every = [
+            model.parsing(ParseOptions(tags=tags, retag=retag)) for tags in (True, False) for retag in (True, False)
+        ]
+        assert set(every) == {Parsing(model.parser, ParseOptions())}
+
+
+@pytest.fixture(scope="module")
+def borrowing_models(tmp_path_factory) -> Models:
+    """A model that needs tags and has UDPipe's tagger for them, if one that has seen little."""
+    folder = tmp_path_factory.mktemp("models") / "borrowing"
+    return Models.load([str(train_tiny(folder, columns="", encoding="rel-pos", udpipe_tagger=True))])
+
+
+class TestUdpipesTagger:
+    def test_it_is_listed_and_used(self, borrowing_models):
+        with serving(borrowing_models) as server:
+            assert server.client.get("/models").json()["models"] == {"borrowing": ["tokenizer", "tagger", "parser"]}
+            for fields in ({"tagger": ""}, {"tagger": "", "parser": ""}, {"parser": ""}, {"tagger": "none"}):
+                (sentence,) = processed(server, data=CONLLU, **fields)
+                assert ("_" not in sentence.upos) == (fields.get("tagger") == "")
+                assert sentence.is_parsed == ("parser" in fields)
+
+    def test_its_tags_are_those_of_the_parser(self, borrowing_models):
+        parser = borrowing_models.default.parser
+        with serving(borrowing_models) as server:
+            (sentence,) = processed(server, data=GIVEN, tagger="", parser="")
+            (wanted,) = parser.pipe(parser.segmenter.tag(parse_conllu(GIVEN)))
+            assert sentence.raw.endswith(wanted.raw)
+
+
+def test_a_model_that_needs_tags_and_predicts_them(tmp_path):
+    models = Models.load([str(train_tiny(tmp_path / "positions", columns="upos", encoding="rel-pos"))])
+    (wanted,) = models.default.parser([["The", "cat", "sleeps"]])
+    with serving(models) as server:
+        assert server.client.get("/models").json()["models"] == {"positions": ["tokenizer", "tagger", "parser"]}
+        words = {"data": "The cat sleeps", "input": "horizontal"}
+        for fields in ({"tagger": "", "parser": ""}, {"parser": ""}):
+            (sentence,) = processed(server, **words, **fields)
+            assert sentence.tree == wanted.tree
+            assert ("_" not in sentence.upos) == ("tagger" in fields)
+        (tree,) = server.client.post("/api/parse", json={"words": [wanted.forms]}).json()["sentences"][0]["trees"]
+        assert tree["labels"] == [[label] for label, _ in encode(wanted.tree, "rel-pos", upos=wanted.upos)]
 
 
 FORMATS = st.sampled_from(

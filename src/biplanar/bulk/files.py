@@ -34,7 +34,7 @@ class _Writer:
 
     def __init__(self, target: IO[bytes], task: Task, *, several: bool) -> None:
         self.target, self.several = target, several
-        self.output = task.output
+        self.task = task
         self.drawn: list[str] | None = [] if task.output in DRAWN_AT_THE_END else None
         self.is_conllu = self.drawn is not None or task.output == "conllu"
         self.path, self.sentences, self.outcome = "", 0, Outcome()
@@ -67,15 +67,15 @@ class _Writer:
     def finish(self) -> Outcome:
         """Draw what is drawn of all trees together; how they were found."""
         if self.drawn is not None:
-            write_all(self.target, _drawing("".join(self.drawn), self.output, self.path).encode())
+            write_all(self.target, _drawing("".join(self.drawn), self.task, self.path).encode())
         return self.outcome
 
 
-def _drawing(trees: str, output: str, path: str) -> str:
+def _drawing(trees: str, task: Task, path: str) -> str:
     from biplanar.draw import Entry, draw_page, draw_sentences
 
     sentences = parse_conllu(trees) if trees else []
-    if output == "html":
+    if task.output == "html":
         entries = (Entry(number, sentence) for number, sentence in enumerate(sentences, 1))
-        return "".join(draw_page(entries, title=Path(path).name or "Trees"))
-    return f"{draw_sentences(sentences)}\n"
+        return "".join(draw_page(entries, title=Path(path).name or "Trees", columns=task.columns))
+    return f"{draw_sentences(sentences, columns=task.columns)}\n"

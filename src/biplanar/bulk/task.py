@@ -13,7 +13,7 @@ from biplanar.data.conllu import Sentence, write_conllu
 from biplanar.data.files import OUTPUTS
 from biplanar.decoding.beam import Outcome
 from biplanar.decoding.tree_decoder import Parsed
-from biplanar.errors import UnknownNameError
+from biplanar.errors import BiplanarError, UnknownNameError
 from biplanar.pipeline.loading import Placement, load
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser, head_probabilities
@@ -21,6 +21,7 @@ from biplanar.pipeline.parser_input import ParserInput
 
 # Outputs that are made of all trees together, when these are there as CoNLL-U.
 DRAWN_AT_THE_END = ("svg", "html")
+DRAWN = ("tree", *DRAWN_AT_THE_END)
 
 # What the first of several trees of a sentence says for all of them.
 BEGINNINGS = ("newdoc", "newpar", "newdoc id", "newpar id")
@@ -58,10 +59,17 @@ class Task:
     output: str = "conllu"
     width: int | None = None  # of drawn trees
     colour: bool = False
+    columns: tuple[str, ...] = ()  # to draw under the words
 
     def __post_init__(self) -> None:
         if self.output not in OUTPUTS:
             raise UnknownNameError("output", self.output, OUTPUTS)
+        if self.columns:
+            from biplanar.draw.tags import check_columns  # here, as few ask for pictures
+
+            check_columns(self.columns)
+            if self.output not in DRAWN:
+                raise BiplanarError(f"--columns: expected an output of {', '.join(DRAWN)}, found {self.output}")
 
     def __call__(self) -> ChunkParser:
         """Load the model."""
@@ -134,9 +142,10 @@ class ChunkParser:
         return text.getvalue()
 
     def _drawn(self, sentence: Sentence) -> str:
-        from biplanar.draw import draw_tree  # here, as few ask for pictures
+        from biplanar.draw import Entry  # here, as few ask for pictures
 
-        return draw_tree(sentence.forms, sentence.tree, width=self.task.width, colour=self.task.colour) + "\n\n"
+        task = self.task
+        return Entry(1, sentence).lines(columns=task.columns, width=task.width, colour=task.colour) + "\n\n"
 
 
 def _ranked(rank: int, sentence: Sentence, score: float) -> Sentence:

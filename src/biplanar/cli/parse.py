@@ -44,6 +44,9 @@ def parse(
     ranges: Annotated[
         bool, typer.Option("--ranges", help="Of raw text, which characters each token is, as TokenRange in MISC.")
     ] = False,
+    columns: Annotated[
+        str, typer.Option(help="Draw columns under the words: upos,xpos,feats,lemma (--output tree, svg, html).")
+    ] = "",
     batch_tokens: Annotated[
         int | None, typer.Option(help="Words in a batch; 500 on a processor, 60000 elsewhere.", min=1)
     ] = None,
@@ -79,6 +82,7 @@ def parse(
         output=target or ENDINGS.get(Path(output).suffix, "conllu"),
         width=terminal_width(),
         colour=sys.stdout.isatty(),
+        columns=tuple(name.strip() for name in columns.split(",") if name.strip()),
     )
     source = Source(tuple(files or ["-"]), kind, text, text_encoding, ranges)
     runner = make_engine(EngineConfig(workers, _report), engine)

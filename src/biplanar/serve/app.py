@@ -111,6 +111,7 @@ class Service:
                 "name": model.name,
                 "encoding": model.encoding,
                 "raw_text": model.takes_raw_text,
+                "columns": model.columns,
                 "description": model.description,
             }
             for model in self.models.all

@@ -17,7 +17,7 @@ from biplanar.draw.arcs import planes_to_draw
 from biplanar.draw.compare import Differences
 from biplanar.draw.metrics import is_right_to_left
 from biplanar.draw.sentences import label_rows, shown_planes
-from biplanar.draw.tags import check_columns, columns_of
+from biplanar.draw.tags import COLUMNS, check_columns, columns_of
 from biplanar.encodings import get_encoding
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.evaluation import evaluate
@@ -25,7 +25,7 @@ from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import head_probabilities
 from biplanar.planes.crossings import is_projective
 from biplanar.serve.config import ServerConfig
-from biplanar.serve.jobs import Parsing, RequestPlan
+from biplanar.serve.jobs import RequestPlan
 from biplanar.serve.models import Model, Models
 from biplanar.serve.refusals import decoded, refusal
 
@@ -35,6 +35,7 @@ SETTINGS: dict[str, Any] = {  # with their defaults
     "decoder": DEFAULT_DECODER,
     "labels": "",
     "columns": "",
+    "retag": False,
     "probabilities": False,
     "best": 1,
     "svg": False,
@@ -117,6 +118,7 @@ class ParseRequest:
     decoder: str
     labels: str
     columns: str
+    retag: bool
     probabilities: bool
     best: int
     svg: bool
@@ -155,13 +157,13 @@ class ParseRequest:
     def plan(self, config: ServerConfig) -> RequestPlan:
         """What there is to do for it."""
         sentences, originals = tee(self.model.parsable(self.sentences) if self.parse else self.sentences)
-        options = ParseOptions(self.decoder, probabilities=self.probabilities)
+        options = ParseOptions(self.decoder, probabilities=self.probabilities, retag=self.retag)
         return RequestPlan(
             sentences,
             self._renderer(originals),
             _json({"model": self.model.name, "decoder": self.decoder, "labels": self.labels})[:-1] + b',"sentences":[',
             lambda: b"]}",
-            Parsing(self.model.parser, options) if self.parse else None,
+            self.model.parsing(options) if self.parse else None,
             most_words=config.drawn_words // self.best if self.svg or self.best > 1 else None,
             cost=1 + (SEVERAL_TREES if self.best > 1 else 0) + self.best * (SHOWN_TREE + DRAWN_TREE * self.svg),
         )
@@ -183,6 +185,7 @@ class ParseRequest:
         return {
             "text": Entry(1, sentence).text,
             "forms": sentence.forms,
+            **columns_of(sentence, COLUMNS),
             "conllu": sentence.to_conllu(),
             "nonprojective": not is_projective(sentence.tree),
             "rtl": is_right_to_left(sentence.forms),
@@ -192,7 +195,7 @@ class ParseRequest:
         """The tree that the decoder chose, then the best others, with their log-probabilities where these are known."""
         if self.best == 1:
             return [(sentence, None)]
-        found = self.model.parser.several_trees(original, self.best).trees
+        found = self.model.parser.several_trees(original, self.best, ParseOptions(retag=self.retag)).trees
         heads = sentence.heads
         own = next((score for tree, score in found if tree.heads == heads), None)
         return [(sentence, own), *((tree, score) for tree, score in found if tree.heads != heads)][: self.best]

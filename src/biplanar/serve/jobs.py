@@ -34,10 +34,17 @@ class Parsing:
 
     parser: Parser
     options: ParseOptions
+    kept: tuple[int, ...] = ()  # columns that stay as they were
 
     def __call__(self, sentences: list[Sentence]) -> list[Sentence]:
-        """The sentences with their trees."""
-        return list(self.parser.pipe(sentences, self.options))
+        """The sentences with their trees, and what else is predicted."""
+        parsed = list(self.parser.pipe(sentences, self.options))
+        if not self.kept:
+            return parsed
+        return [
+            after.with_columns({number: before.column(number) for number in self.kept})
+            for before, after in zip(sentences, parsed, strict=True)
+        ]
 
 
 @dataclass(frozen=True)

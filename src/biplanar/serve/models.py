@@ -11,12 +11,15 @@ from pathlib import Path
 from biplanar.data.conllu import Sentence
 from biplanar.decoding import DECODERS
 from biplanar.decoding.search import finds_several_trees
+from biplanar.decoding.tree_decoder import UPOS
 from biplanar.draw import draw_sentence
 from biplanar.encodings import ENCODINGS
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
 from biplanar.pipeline.loading import EMBEDDED, load
+from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.planes.crossings import is_projective
+from biplanar.serve.jobs import Parsing
 from biplanar.serve.refusals import refusal
 from biplanar.serve.tokenizing import TokenizerProcess
 
@@ -70,10 +73,20 @@ class Model:
         """Whether there is a tokenizer."""
         return self.parser.folder.segmenter.exists()
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the network predicts beside the tree: `upos`, ..."""
+        return self.parser.inventory.output_columns
+
     @cached_property
+    def has_udpipe_tagger(self) -> bool:
+        """Whether tags are up to UDPipe's tagger, as it is there and the network predicts none."""
+        return UPOS not in self.columns and self.takes_raw_text and self.parser.segmenter.has_tagger
+
+    @property
     def has_tagger(self) -> bool:
-        """Whether there is a tagger."""
-        return self.takes_raw_text and self.parser.segmenter.has_tagger
+        """Whether there is a tagger, be it the network."""
+        return bool(self.columns) or self.has_udpipe_tagger
 
     @property
     def encoding(self) -> str:
@@ -96,13 +109,17 @@ class Model:
 
     def parsable(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
         """The same sentences; one without the part-of-speech tags that the model needs is refused."""
-        needs_tags = self.parser.encoding.needs_upos and not self.has_tagger
+        needs_tags = self.parser.encoding.needs_upos and UPOS not in self.columns and not self.has_udpipe_tagger
         for sentence in sentences:
             if needs_tags and "_" in sentence.upos:
                 raise refusal(
                     f"the model {self.name} needs part-of-speech tags and has no tagger: send CoNLL-U with UPOS"
                 )
             yield sentence
+
+    def parsing(self, options: ParseOptions, *, kept: tuple[int, ...] = ()) -> Parsing:
+        """How it is to parse; if it predicts trees alone, requests that differ in tagging are parsed together."""
+        return Parsing(self.parser, options if self.columns else options.changed(tags=True, retag=False), kept)
 
     @property
     def licence(self) -> str:

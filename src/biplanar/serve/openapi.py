@@ -6,6 +6,7 @@ from typing import Any
 
 from biplanar import __version__
 from biplanar.decoding import DECODERS, DEFAULT_DECODER
+from biplanar.draw.tags import COLUMNS
 from biplanar.encodings import ENCODINGS
 from biplanar.serve.config import ServerConfig
 from biplanar.serve.forms import MULTIPART, URLENCODED
@@ -138,8 +139,11 @@ def _process_fields() -> Schema:
             **STRING,
             "description": f"The format of the data if there is no tokenizer: {', '.join((*READERS, *TOKENIZERS))}.",
         },
-        "tagger": {**STRING, "description": "If there: tag, with models that can."},
-        "parser": {**STRING, "description": "If there: parse."},
+        "tagger": {
+            **STRING,
+            "description": "If there: tag, with models that can; tags, features and lemmas of the data are replaced.",
+        },
+        "parser": {**STRING, "description": "If there: parse; trees of the data are replaced."},
         "output": {**STRING, "description": f"The format of the result: {', '.join(WRITERS)}."},
     }
 
@@ -170,7 +174,10 @@ def _questions(config: ServerConfig) -> Schema:
     sources = {
         "text": {**STRING, "description": "Raw text."},
         "words": {**_array({**_array(word), "minItems": 1}), "description": "Sentences as lists of words."},
-        "conllu": {**STRING, "description": "Sentences as CoNLL-U; all columns but the tree's are kept."},
+        "conllu": {
+            **STRING,
+            "description": "Sentences as CoNLL-U; their trees are replaced, and columns filled that they lack.",
+        },
     }
     settings = {
         "model": {**STRING, "description": "A model's name; by default the first."},
@@ -183,7 +190,12 @@ def _questions(config: ServerConfig) -> Schema:
         "columns": {
             **STRING,
             "default": "",
-            "description": "Columns to draw under the words, with commas between: upos, xpos, feats, lemma.",
+            "description": f"Columns to draw under the words, with commas between: {', '.join(COLUMNS)}.",
+        },
+        "retag": {
+            **FLAG,
+            "default": False,
+            "description": "Replace the tags, features and lemmas that the CoNLL-U has by what the model predicts.",
         },
         "probabilities": {**FLAG, "default": False, "description": "How likely each head is."},
         "best": {
@@ -220,12 +232,14 @@ def _answers() -> Schema:
     sentence = {
         "text": STRING,
         "forms": _array(STRING),
+        **{name: {**_array(STRING), "description": "As in CoNLL-U: _ where there is none."} for name in COLUMNS},
         "conllu": STRING,
         "nonprojective": FLAG,
         "rtl": FLAG,
         "trees": {**_array(_reference("Tree")), "minItems": 1},
     }
-    model = {"name": STRING, "encoding": STRING, "raw_text": FLAG, "description": STRING}
+    columns = {**_array(STRING), "description": "The columns that it predicts beside the tree."}
+    model = {"name": STRING, "encoding": STRING, "raw_text": FLAG, "columns": columns, "description": STRING}
     limits = {
         **dict.fromkeys(("bytes", "words", "sentence_words", "word_characters", "drawn_words", "best"), WHOLE),
         "seconds": {"type": "number"},

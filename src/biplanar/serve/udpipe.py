@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from biplanar import __version__
-from biplanar.data.conllu import Sentence, parse_conllu
+from biplanar.data.conllu import DEPREL, FEATS, HEAD, LEMMA, MISC, UPOS, XPOS, Sentence, parse_conllu
 from biplanar.data.raw_text import starts_paragraph, token_text
 from biplanar.errors import UnknownNameError
-from biplanar.pipeline.options import DEFAULT_OPTIONS
+from biplanar.pipeline.options import ParseOptions
 from biplanar.serve.forms import Fields
 from biplanar.serve.jobs import Parsing, RequestPlan
 from biplanar.serve.models import Model, Models
 from biplanar.serve.refusals import refusal
 from biplanar.tokenizer.words import numbered, split_horizontal, split_vertical
 
-TOKENIZERS = ("tokenizer", "generic_tokenizer")
+TOKENIZER, CONLLU = "tokenizer", "conllu"
+TOKENIZERS = (TOKENIZER, "generic_tokenizer")
 TOKENIZER_OPTIONS = ("presegmented", "normalized_spaces", "ranges")
 OFF = "none"  # switches a stage off, as leaving it out does
 NO_BREAK_SPACE = "\u00a0"  # stands for a space within a word where spaces stand between words
@@ -47,20 +48,36 @@ def process_plan(fields: Fields, models: Models) -> RequestPlan:
         raise refusal("expected the field data, found none")
     model = models.find(fields["model"]) if fields.get("model") else models.default
     text = fields["data"].removeprefix("\ufeff").replace("\r\n", "\n")
-    writer = Writer(_format("output", fields.get("output", "conllu"), WRITERS), model)
-    sentences = _read(fields, text, model)
-    if _wanted(fields, "tagger") and model.has_tagger:
+    writer = Writer(_format("output", fields.get("output", CONLLU), WRITERS), model)
+    source = _source(fields)
+    sentences = _read(source, fields, text, model)
+    tag, parse = _wanted(fields, "tagger"), _wanted(fields, "parser")
+    if tag and model.has_udpipe_tagger:
         sentences = (tagged for sentence in sentences for tagged in model.parser.segmenter.tag([sentence]))
-    parse = _wanted(fields, "parser")
+    parsing = _parsing(model, tag=tag, parse=parse, retag=source == CONLLU or model.has_udpipe_tagger)
     # The sentences go between the last two quotation marks.
     before, _, after = _json({"model": model.name, "acknowledgements": [], "result": ""}).rpartition(b'""')
     return RequestPlan(
-        model.parsable(sentences) if parse else sentences,
+        model.parsable(sentences) if parsing else sentences,
         writer.render,
         before + b'"',
         lambda: b'"' + after,
-        Parsing(model.parser, DEFAULT_OPTIONS) if parse else None,
+        parsing,
     )
+
+
+def _parsing(model: Model, *, tag: bool, parse: bool, retag: bool) -> Parsing | None:
+    """What is left to the network; a stage that is not asked for leaves its columns as they are.
+
+    `retag` says that words may have tags, to be replaced. Others are parsed together with those of `/api/parse`.
+    """
+    if parse:
+        tagged_inside = model.has_udpipe_tagger and model.parser.encoding.needs_upos
+        kept = (LEMMA, UPOS, XPOS, FEATS) if tagged_inside and not tag else ()
+        return model.parsing(ParseOptions(tags=tag, retag=tag and retag), kept=kept)
+    if tag and model.columns:
+        return model.parsing(ParseOptions("greedy", retag=True), kept=(HEAD, DEPREL, MISC))
+    return None
 
 
 def _wanted(fields: Fields, stage: str) -> bool:
@@ -75,12 +92,17 @@ def _format(kind: str, name: str, known: Iterable[str]) -> str:
     return name
 
 
-def _read(fields: Fields, text: str, model: Model) -> Iterator[Sentence]:
-    name = _format("input", fields.get("input", "conllu"), (*READERS, *TOKENIZERS))
-    if "tokenizer" in fields or name in TOKENIZERS:
-        options = fields.get("tokenizer", fields.get("input", "").partition("=")[2])
+def _source(fields: Fields) -> str:
+    """The name of the input's reader, or that of the tokenizer, which wins over it."""
+    name = _format("input", fields.get("input", CONLLU), (*READERS, *TOKENIZERS))
+    return TOKENIZER if TOKENIZER in fields or name in TOKENIZERS else name
+
+
+def _read(source: str, fields: Fields, text: str, model: Model) -> Iterator[Sentence]:
+    if source == TOKENIZER:
+        options = fields.get(TOKENIZER, fields.get("input", "").partition("=")[2])
         return _tokenized(text, options.split(";"), model)
-    return READERS[name](text)
+    return READERS[source](text)
 
 
 def _tokenized(text: str, options: list[str], model: Model) -> Iterator[Sentence]:
@@ -104,7 +126,7 @@ def _vertical(text: str) -> Iterator[Sentence]:
 
 
 READERS: dict[str, Callable[[str], Iterator[Sentence]]] = {
-    "conllu": _conllu,
+    CONLLU: _conllu,
     "horizontal": _horizontal,
     "vertical": _vertical,
 }
@@ -153,7 +175,7 @@ def _as_text(sentence: Sentence, _: Model, before: str) -> str:
 
 # From a sentence, the model and what was written of the sentence before, to what is written.
 WRITERS: dict[str, Callable[[Sentence, Model, str], str]] = {
-    "conllu": _as_conllu,
+    CONLLU: _as_conllu,
     "horizontal": _as_line,
     "vertical": _as_column,
     "plaintext": _as_text,
