@@ -25,7 +25,8 @@ def named(models: Models, *names: str) -> Models:
 def test_the_model_inside(models):
     model = models.default
     assert (model.name, model.encoding, model.takes_raw_text) == ("en", "2p-full", True)
-    assert not model.has_udpipe_tagger
+    assert (model.has_tagger, model.has_udpipe_tagger) == (True, False)
+    assert set(model.columns) == {"upos", "xpos", "feats", "lemma"}
     assert model.licence == "CC BY-SA 4.0"
     assert "UD_English-EWT 2.4" in model.description
     assert models.find("english") is models.find("english-ewt") is models.find("en") is model
