@@ -164,7 +164,7 @@ def as_request(kind: str, given: str | list[list[str]]) -> bytes:
     if kind.startswith("json"):
         name = "words" if kind == "json words" else "text"
         return http("/api/parse", "application/json", json.dumps({name: given}, ensure_ascii=False).encode())
-    fields = {"data": str(given), "parser": "", **({"tokenizer": ""} if kind == "udpipe text" else {})}
+    fields = {"data": str(given), "tagger": "", "parser": "", **({"tokenizer": ""} if kind == "udpipe text" else {})}
     parts = [
         f'--b0unda4y\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{text}\r\n'
         for name, text in fields.items()

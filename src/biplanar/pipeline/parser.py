@@ -13,7 +13,7 @@ import numpy as np
 from biplanar.data import conllu
 from biplanar.data.conllu import EMPTY, FEATS, MISC, RawConllu, Sentence
 from biplanar.data.conllu_bytes import FILLED, ConlluTable
-from biplanar.data.forest import Column, Forest
+from biplanar.data.forest import Column
 from biplanar.decoding.beam import Outcome
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import UPOS, Parsed, TreeDecoder
@@ -195,12 +195,12 @@ class Parser:
     ) -> Iterator[Sentence]:
         """Sentences with their trees and columns, one by one."""
         values = {number: column.labels() for number, column in self._values(given, parsed).items()}
-        offsets = given.corpus.offsets
-        forest = Forest(offsets, parsed.heads, self._deprels(parsed), None)
-        for sentence, tree, start in zip(given.sentences, forest.trees(), offsets[:-1].tolist(), strict=True):
+        arcs = {conllu.HEAD: list(map(str, parsed.heads.tolist())), conllu.DEPREL: self._deprels(parsed).labels()}
+        for sentence, start in zip(given.sentences, given.corpus.offsets[:-1].tolist(), strict=True):
             words = slice(start, start + len(sentence))
             own = {number: column[words] for number, column in values.items()}
-            result = sentence.with_tree(tree).with_columns(own if options.retag else _missing(sentence, own))
+            tree = {number: column[words] for number, column in arcs.items()}
+            result = sentence.with_columns(tree | (own if options.retag else _missing(sentence, own)))
             if parsed.probabilities is not None:
                 likely = parsed.probabilities[words].tolist()
                 result = result.with_misc(PROBABILITY, [None if isnan(one) else f"{one:.3f}" for one in likely])
