@@ -67,4 +67,4 @@ def test_checksums_are_those_of_sha256sum(copy):
     copy.write_checksums()
     assert copy.checksums.read_text(encoding="utf-8") == before
     # What `sha256sum` says of the file.
-    assert "e68aa9376ff4080e2d95257f38bfc10410ad148334f28cab3862b95ab37a0e77  config.toml\n" in before
+    assert "b530aa768bd603dcba97d5386856a055f7150eb42de222ff3d32c6c7caa5bd58  config.toml\n" in before

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import biplanar
-from biplanar.data.conllu import DEPREL, HEAD, parse_conllu
+from biplanar.data.conllu import DEPREL, FEATS, HEAD, XPOS, parse_conllu
 from biplanar.data.raw_text import raw_text
 from biplanar.errors import FileError, UnknownNameError
 
@@ -58,13 +58,16 @@ class TestInputs:
         assert [sentence.forms for sentence in document] == [["Nobody", "came", "."], ["Yes"]]
         assert document[0].tree.heads == (2, 0, 2)
 
-    def test_conllu_keeps_all_else(self, parser):
-        (before,), (after,) = (sentences := parse_conllu(RICH)), list(parser.pipe(sentences))
+    @pytest.mark.parametrize("tags", [True, False])
+    def test_conllu_keeps_all_else(self, parser, tags):
+        (before,), (after,) = (sentences := parse_conllu(RICH)), list(parser.pipe(sentences, tags=tags))
         assert after.tree.heads == (4, 4, 4, 0, 4)
         blanked = [row.split("\t") for row in after.raw.split("\n")]
         for row in blanked:
             if len(row) == 10 and row[0].isdigit():
                 row[HEAD] = row[DEPREL] = "_"
+                assert tags == (row[XPOS] != "_")
+                row[XPOS] = row[FEATS] = "_"
         assert "\n".join("\t".join(row) for row in blanked) == before.raw
 
     def test_nothing(self, parser):
