@@ -5,7 +5,7 @@
 Features, vocabulary, encoder, dropout, batches, schedule and the choice of the best epoch are as in `biplanar train`,
 and any setting can be changed in the same way (--training.epochs 50, --network.hidden 200). In place of labels, every
 word gets a score for every possible head; the best tree with one root is found by a maximum spanning tree, and then a
-relation for each word and its head. Words are the gold ones.
+relation for each word and its head. It learns the same output columns as the tagger. Words are the gold ones.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ REFERENCE = {
 
 
 class BiaffineTrainer(Trainer):
-    """The tagger's training with another loss and another decoder. Its layers of labels are there, but never used."""
+    """The tagger's training with another loss and another decoder. Of its layers of labels only the columns' are used."""
 
     def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
         words = self.network.encoder(forms, batch)  # (all words, width)
         arcs = self._arc_scores(batch.padded(words), batch)
-        loss = self.auxiliary.loss(words, batch, arcs, gold.heads, gold.targets)
-        return loss, torch.zeros((), device=self.device)
+        loss = self.auxiliary.loss(words, batch, arcs, gold.heads, gold.targets["deprel"])
+        return loss, self._column_loss(forms, words, batch, gold)
 
     def _arc_scores(self, hidden: Tensor, batch: TensorBatch) -> Tensor:
         """How good each word is as the head of each other: (sentences, words, 1 + words)."""

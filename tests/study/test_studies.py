@@ -61,7 +61,7 @@ class TestTraining:
         trainer, _, before = trained
         after = trainer.network.state_dict()
         changed = {name.partition(".")[0] for name in before if not torch.equal(before[name], after[name])}
-        assert changed == {"encoder"}
+        assert changed == {"encoder", "columns"}
         assert all(parameter.grad is not None for parameter in trainer.auxiliary.parameters())
 
     def test_the_weights_of_the_best_epoch_stay(self, monkeypatch):

@@ -270,10 +270,14 @@ class Trainer:
         if self.network.relations is not None:
             table = self.network.relations(words, gold.governors)
             loss = loss + self._label_loss(table, gold.targets["deprel"], gold.soft.get(RELATION))
-        for task, table in (self.network.columns(forms, words, batch) if self.network.columns else {}).items():
-            weight = self.config.auxiliary.columns
-            loss = loss + weight * self._label_loss(table, gold.targets[task], gold.soft.get(task))
+        loss = loss + self._column_loss(forms, words, batch, gold)
         return loss, self.auxiliary.loss(words, batch, arcs, gold.heads, gold.targets["deprel"])
+
+    def _column_loss(self, forms: Tensor, words: Tensor, batch: TensorBatch, gold: Gold) -> Tensor:
+        """The weighted loss of all output columns."""
+        tables = self.network.columns(forms, words, batch) if self.network.columns is not None else {}
+        losses = [self._label_loss(table, gold.targets[task], gold.soft.get(task)) for task, table in tables.items()]
+        return self.config.auxiliary.columns * sum(losses, start=torch.zeros((), device=self.device))
 
     def _label_loss(self, table: Tensor, labels: Tensor, soft: tuple[Tensor, Tensor] | None) -> Tensor:
         """The mean over all words, of which those without a label add nothing."""
