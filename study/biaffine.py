@@ -40,7 +40,7 @@ REFERENCE = {
 
 
 class BiaffineTrainer(Trainer):
-    """The tagger's training with another loss and another decoder. Of its layers of labels only the columns' are used."""
+    """The tagger's training with another loss and another decoder. Of its label layers only the columns' are used."""
 
     def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
         words = self.network.encoder(forms, batch)  # (all words, width)
