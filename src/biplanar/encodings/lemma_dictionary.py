@@ -19,14 +19,17 @@ class LemmaDictionary:
 
     @classmethod
     def of(cls, sentences: Iterable[Sentence]) -> LemmaDictionary:
-        """Of all forms that have one lemma whenever they have a tag."""
+        """Of all forms that have one lemma whenever they have a tag, in alphabetical order."""
         seen: dict[str, dict[str, str]] = {}
         for sentence in sentences:
             for tag, form, lemma in zip(sentence.upos, sentence.forms, sentence.column(LEMMA), strict=True):
                 own = seen.setdefault(tag, {})
                 if own.setdefault(form, lemma) != lemma:
                     own[form] = EMPTY
-        known = {tag: {form: lemma for form, lemma in own.items() if lemma != EMPTY} for tag, own in seen.items()}
+        known = {
+            tag: {form: lemma for form, lemma in sorted(own.items()) if lemma != EMPTY}
+            for tag, own in sorted(seen.items())
+        }
         return cls({tag: own for tag, own in known.items() if own and tag != EMPTY})
 
     def __len__(self) -> int:
