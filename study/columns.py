@@ -15,7 +15,7 @@ import argparse
 import multiprocessing
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from study.common import command, read_json, split_settings, train_to_the_best, 
 from study.plan import Run, Schedule, config_of
 from study.queue import RESULTS
 from study.treebanks import BY_CODE
+from study.worker import Work
 
 WITH, WITHOUT = "accurate", "without"
 CODES = ("ko", "pt", "en", "eu", "af", "hu")
@@ -39,22 +40,6 @@ METRICS = ("UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "MLAS", 
 SHOWN = ("UPOS", "XPOS", "UFeats", "Lemmas", "LAS")
 SOURCES = {"gold words": "conllu.xz", "raw text": "raw.conllu.xz"}
 SCHEDULE = Schedule(batch_words=1600, rounds=10, updates=2000)  # that of the study's other runs
-
-
-@dataclass(frozen=True)
-class Work:
-    """What all runs share."""
-
-    data: Path
-    results: Path
-    models: Path | None
-    device: str
-    settings: dict[str, str]
-    schedule: Schedule
-
-    def result(self, run: Run) -> Path:
-        """Where the result of a run is."""
-        return self.results / f"{run.key}.json"
 
 
 def plan() -> tuple[Run, ...]:
@@ -164,12 +149,9 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--only", nargs="+", default=["*"], metavar="KEY", help="keys of runs; * stands for anything")
     parser.add_argument("--slots", type=int, default=1, help="runs side by side")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
-    for one in fields(Schedule):
-        default = getattr(SCHEDULE, one.name)
-        parser.add_argument(f"--{one.name.replace('_', '-')}", type=type(default), default=default, help="schedule")
+    SCHEDULE.add_options(parser)
     given = parser.parse_args(others)
-    schedule = Schedule(**{one.name: getattr(given, one.name) for one in fields(Schedule)})
-    work = Work(given.data, given.results, given.models, given.device, settings, schedule)
+    work = Work(given.data, given.results, Schedule.read(given), given.device, given.models, settings)
     given.results.mkdir(parents=True, exist_ok=True)
     wanted = [run for run in plan() if any(fnmatch(run.key, pattern) for pattern in given.only)]
     pending = [run for run in wanted if not work.result(run).exists()]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import product
 from typing import Any
 
@@ -50,6 +51,17 @@ class Schedule:
     updates: int = 4500
     learning_rate: float = 0.0  # 0: the package's, by the size of the treebank
     evaluations: int = 10
+
+    def add_options(self, parser: ArgumentParser) -> None:
+        """An option for each of its values, which are the defaults."""
+        for name, value in self.to_dict().items():
+            option = f"--{name.replace('_', '-')}"
+            parser.add_argument(option, type=type(value), default=value, help="schedule; default %(default)s")
+
+    @classmethod
+    def read(cls, given: Namespace) -> Schedule:
+        """Of the options that were given."""
+        return cls(**{one.name: getattr(given, one.name) for one in fields(cls)})
 
     def batches(self, words: int) -> int:
         """Updates a round."""

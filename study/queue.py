@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -115,8 +115,7 @@ def main(arguments: Sequence[str]) -> None:
     runs = [run for run in plan() if any(fnmatch(run.key, pattern) for pattern in given.only)]
     if not runs:
         raise BiplanarError(f"expected the key of a planned run, found {', '.join(given.only)}")
-    schedule = Schedule(**{one.name: getattr(given, one.name) for one in fields(Schedule)})
-    work = Work(given.data, given.results, schedule, given.device, given.models, settings)
+    work = Work(given.data, given.results, Schedule.read(given), given.device, given.models, settings)
     if given.list:
         print("\n".join(f"{'done' if work.result(run).exists() else 'pending':8}{run.key}" for run in runs))
         return
@@ -149,9 +148,7 @@ def _read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, help="the time there is")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     parser.add_argument("--models", type=Path, help="keep the models here, to measure their speed")
-    for one in fields(Schedule):
-        name = f"--{one.name.replace('_', '-')}"
-        parser.add_argument(name, type=type(one.default), default=one.default, help="schedule; default %(default)s")
+    Schedule().add_options(parser)
     return parser.parse_args(arguments)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biplanar.data.conllu import Sentence, parse_conllu
-from biplanar.data.forest import Column, Forest, offsets_of
+from biplanar.data.forest import Column, Forest, distinct_pairs, offsets_of
 from biplanar.data.tree import Tree
 from biplanar.errors import FormatError, LabelError
 from tests.strategies import many_rooted, trees
@@ -118,3 +118,10 @@ def test_offsets_say_where_sequences_start_and_end():
     assert offsets_of([3, 0, 2]).tolist() == [0, 3, 3, 5]
     assert offsets_of(iter([])).tolist() == [0]
     assert offsets_of([1]).dtype == np.int64
+
+
+def test_distinct_pairs() -> None:
+    one, other = Column.of("abab"), Column.of("xyxx")
+    pairs, numbers = distinct_pairs(one, other)
+    assert sorted(pairs) == [("a", "x"), ("b", "x"), ("b", "y")]
+    assert [pairs[number] for number in numbers] == list(zip("abab", "xyxx", strict=True))

@@ -17,7 +17,7 @@ from biplanar.pipeline.loading import RUNTIMES
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
-from biplanar.pipeline.train import Data, score, train_model
+from biplanar.pipeline.train import Data, export_model, score, train_model
 from biplanar.tagger.config import Config
 from tests.conftest import ROOT
 
@@ -180,6 +180,24 @@ class TestTraining:
         found = evaluate(gold, biplanar.load(more.path).pipe(bare(gold)))
         assert min(found[metric].f1 for metric in ("UPOS", "UFeats", "Lemmas", "UAS")) > 0.95
 
+    @pytest.mark.parametrize(
+        ("part", "message"),
+        [
+            (None, r"expected a model folder with a config\.toml, found none"),
+            ("model.safetensors", r"model\.safetensors: no such file"),
+        ],
+    )
+    def test_a_start_without_a_model_is_refused(self, folder, tmp_path, part, message):
+        start = tmp_path / "start"
+        if part is None:
+            start.mkdir()
+        else:
+            shutil.copytree(folder.path, start)
+            (start / part).unlink()
+        with pytest.raises(FileError, match=message):
+            trained(ModelFolder(tmp_path / "model"), replace(Data([TAGGED], TAGGED), start=str(start)))
+        assert not (tmp_path / "model").exists()
+
 
 class TestKnownLemmas:
     """Lemmas of the training files are kept beside the network if they help on dev."""
@@ -203,6 +221,15 @@ class TestKnownLemmas:
     def test_and_left_out_if_not(self, tmp_path, monkeypatch):
         monkeypatch.setattr("biplanar.encodings.columns.apply_rule", lambda _, form: form)
         assert not self.train(tmp_path, "geese").lemmas.exists()
+
+    def test_an_export_does_not_cover_up_that_they_are_damaged(self, folder, tmp_path):
+        copy = ModelFolder(tmp_path / "copy")
+        shutil.copytree(folder.path, copy.path)
+        copy.lemmas.write_text('{"NOUN": {"geese": "goose"}}')
+        copy.write_checksums()
+        copy.lemmas.write_text('{"NOUN": {"geese": "gooze"}}')
+        with pytest.raises(FileError, match=r"lemmas\.json: expected the checksum"):
+            export_model(copy)
 
     @pytest.mark.parametrize("content", ["", "[]", '{"NOUN": 1}', '{"NOUN": {"a": 1}}'])
     def test_a_damaged_file_is_refused(self, folder, tmp_path, content):

@@ -9,6 +9,8 @@ import pytest
 from starlette.exceptions import HTTPException
 
 from biplanar.data.conllu import Sentence
+from biplanar.decoding.inventory import LabelInventory
+from biplanar.encodings import get_encoding
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
 from biplanar.serve.models import Model, Models
 
@@ -70,13 +72,15 @@ def test_a_model_without_a_tokenizer_or_a_card(folder, tmp_path):
 
 
 def test_a_model_that_needs_tags_refuses_words_without(models):
-    parser = SimpleNamespace(encoding=SimpleNamespace(needs_upos=True), folder=models.default.parser.folder)
-    parser.inventory = SimpleNamespace(output_columns=("lemma",))
+    def inventory(column: str) -> LabelInventory:
+        return LabelInventory(get_encoding("rel-pos"), {column: ("NOUN",)})
+
+    parser = SimpleNamespace(inventory=inventory("lemma"), folder=models.default.parser.folder)
     parser.segmenter = models.default.parser.segmenter
     model = Model("tags", parser, {})
     tagged = Sentence.from_words(["Yes"], upos=["INTJ"])
     assert list(model.parsable(iter([tagged]))) == [tagged]
     with pytest.raises(HTTPException, match="needs part-of-speech tags"):
         list(model.parsable(iter([Sentence.from_words(["Yes"])])))
-    parser.inventory = SimpleNamespace(output_columns=("upos",))
+    parser.inventory = inventory("upos")
     assert len(list(model.parsable(iter([Sentence.from_words(["Yes"])])))) == 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biplanar.cli.options import TEXT_ENCODING
+from biplanar.cli.options import TEXT_ENCODING, split_names
 from biplanar.data.files import UTF_8
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def draw(
         raise BiplanarError("--only different: expected --against SYSTEM, found nothing to compare with")
     if against is not None and labels is not None:
         raise BiplanarError("expected --labels or --against, found both")
-    shown = [name.strip() for name in columns.split(",") if name.strip()]
+    shown = split_names(columns)
     check_columns(shown)
     get_palette(theme)
     if labels is not None:

@@ -74,14 +74,13 @@ def _parsed(
     """What a model makes of the gold file, and which columns are its own: given words, the others are copied."""
     from biplanar.data.conllu import DEPREL, HEAD
     from biplanar.data.raw_text import raw_text
-    from biplanar.encodings.columns import COLUMNS
     from biplanar.pipeline.loading import load
 
     parser = load(model)
     if raw:
         return list(parser.pipe(parser.segmenter.segment(raw_text(gold)), decoder=decoder)), None
-    own = [COLUMNS[name].number for name in parser.inventory.output_columns]
-    return list(parser.pipe(gold, decoder=decoder, retag=True)), (HEAD, DEPREL, *own)
+    own = (HEAD, DEPREL, *parser.inventory.output_numbers)
+    return list(parser.pipe(gold, decoder=decoder, retag=True)), own
 
 
 def _print(result: Evaluation, other: Bootstrap | None) -> None:

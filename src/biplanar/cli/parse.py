@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from biplanar.cli.options import TEXT_ENCODING
+from biplanar.cli.options import TEXT_ENCODING, split_names
 from biplanar.data.files import INPUTS, OUTPUTS, UTF_8
 
 # What is written to files of these endings, if nothing else is asked for; all others get CoNLL-U.
@@ -82,7 +82,7 @@ def parse(
         output=target or ENDINGS.get(Path(output).suffix, "conllu"),
         width=terminal_width(),
         colour=sys.stdout.isatty(),
-        columns=tuple(name.strip() for name in columns.split(",") if name.strip()),
+        columns=tuple(split_names(columns)),
     )
     source = Source(tuple(files or ["-"]), kind, text, text_encoding, ranges)
     runner = make_engine(EngineConfig(workers, _report), engine)

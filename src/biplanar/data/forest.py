@@ -33,6 +33,14 @@ class Column:
         return [names[number] for number in self.ids.tolist()]
 
 
+def distinct_pairs(one: Column, other: Column) -> tuple[list[tuple[str, str]], Int64s]:
+    """The pairs of labels that words have in two columns, each once, and the number of each word's pair."""
+    pairs, numbers = np.unique(one.ids.astype(np.int64) * len(other.names) + other.ids, return_inverse=True)
+    firsts, seconds = np.divmod(pairs, len(other.names))
+    named = zip(firsts.tolist(), seconds.tolist(), strict=True)
+    return [(one.names[first], other.names[second]) for first, second in named], numbers
+
+
 @dataclass(frozen=True)
 class Forest:
     """Trees end to end. Sentence s has the words from `offsets[s]` to `offsets[s + 1]`; heads count from 1 in each."""

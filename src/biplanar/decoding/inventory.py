@@ -16,6 +16,7 @@ from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import LabelError
 
 ROOT = "root"
+UPOS = "upos"  # the output column that some encodings need
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,16 @@ class LabelInventory:
     def output_columns(self) -> tuple[str, ...]:
         """The names of the CoNLL-U columns that the model predicts beside the tree."""
         return tuple(name for name in self.names if name in COLUMNS)
+
+    @cached_property
+    def output_numbers(self) -> tuple[int, ...]:
+        """The numbers of these columns in CoNLL-U."""
+        return tuple(COLUMNS[name].number for name in self.output_columns)
+
+    @property
+    def needs_tagger(self) -> bool:
+        """Whether the encoding needs part-of-speech tags that the model does not predict."""
+        return self.encoding.needs_upos and UPOS not in self.names
 
     def columns(self, labels: Sequence[Int32s]) -> list[Column]:
         """Labels of the encoding's tasks with their names."""

@@ -13,12 +13,10 @@ from biplanar.data.conllu import EMPTY
 from biplanar.data.forest import Column
 from biplanar.decoding.beam import Outcome, SearchConfig
 from biplanar.decoding.decoders import DECODERS, DEFAULT_DECODER, Decoder, ScoredSentences
-from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.search import TreeSearch, make_search
 from biplanar.errors import LabelError
-
-UPOS = "upos"  # the column that some encodings need
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from biplanar.data.conllu import EMPTY, FEATS, FORM, LEMMA, UPOS, XPOS, Sentence
-from biplanar.data.forest import Column
+from biplanar.data.forest import Column, distinct_pairs
 from biplanar.encodings.lemma_rules import apply_rule, make_rule, rule_parts
 from biplanar.errors import UnknownNameError
 
@@ -118,14 +118,8 @@ class Lemmas:
 
     def decode(self, labels: Column, forms: Column) -> Column:
         """Apply the rules, each once to each form."""
-        pairs = labels.ids.astype(np.int64) * len(forms.names) + forms.ids
-        found, numbers = np.unique(pairs, return_inverse=True)
-        rules, words = np.divmod(found, len(forms.names))
-        lemmas = [
-            apply_rule(labels.names[rule], forms.names[word])
-            for rule, word in zip(rules.tolist(), words.tolist(), strict=True)
-        ]
-        return Column(numbers.astype(np.int32), tuple(lemmas))
+        pairs, numbers = distinct_pairs(labels, forms)
+        return Column(numbers.astype(np.int32), tuple(apply_rule(rule, form) for rule, form in pairs))
 
     def parts(self, label: str) -> Sequence[str]:
         """Its casing and its scripts."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from biplanar.data.conllu import EMPTY, LEMMA, Sentence
-from biplanar.data.forest import Column
+from biplanar.data.forest import Column, distinct_pairs
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,8 @@ class LemmaDictionary:
 
     def look_up(self, lemmas: Column, upos: Column, forms: Column) -> Column:
         """The lemma of each word: that of its tag and form where it is known, else the given one."""
-        pairs, numbers = np.unique(upos.ids.astype(np.int64) * len(forms.names) + forms.ids, return_inverse=True)
-        tags, words = np.divmod(pairs, len(forms.names))
-        found = [
-            self.lemmas.get(upos.names[tag], {}).get(forms.names[word])
-            for tag, word in zip(tags.tolist(), words.tolist(), strict=True)
-        ]
+        pairs, numbers = distinct_pairs(upos, forms)
+        found = [self.lemmas.get(tag, {}).get(form) for tag, form in pairs]
         known = [lemma for lemma in found if lemma is not None]
         places = np.full(len(found), -1, dtype=np.int32)
         places[[lemma is not None for lemma in found]] = np.arange(len(known)) + len(lemmas.names)

@@ -73,9 +73,8 @@ def load(
         wanted = f"labels of {inventory.encoding.name}"
         raise FileError(f"{place.folder.vocabulary}: expected {wanted}, found none of {min(missing)}")
     scorer = _load_scorer(place, config, vocabulary, threads)
-    parser = Parser(scorer, inventory, place.folder, batch_words=place.batch_words)
-    parser.lemmas = place.folder.read_lemmas()
-    return parser
+    lemmas = place.folder.read_lemmas()
+    return Parser(scorer, inventory, place.folder, batch_words=place.batch_words, lemmas=lemmas)
 
 
 def _load_scorer(place: Placement, config: Config, vocabulary: Vocabulary, threads: int | None) -> Scorer:

@@ -103,6 +103,11 @@ class ModelFolder:
         """SHA-256 checksums of what is read to parse, in the format of `sha256sum`; old models have none."""
         return self.path / "SHA256SUMS"
 
+    @property
+    def parts(self) -> tuple[Path, ...]:
+        """What loading reads beside the network; not all of it need be there."""
+        return (self.config, self.vocabulary, self.lemmas, self.segmenter, self.whole_tokens)
+
     def write_settings(self, config: Config, vocabulary: Vocabulary) -> None:
         """Write configuration and vocabulary."""
         with writing(self.vocabulary) as stream:
@@ -158,8 +163,7 @@ class ModelFolder:
 
     def write_checksums(self) -> None:
         """Write the checksums of all files that loading reads, but for weights, which hold their own."""
-        parts = (self.config, self.vocabulary, self.lemmas, self.segmenter, self.whole_tokens)
-        files = [path for path in parts if path.exists()]
+        files = [path for path in self.parts if path.exists()]
         files += [path for part in (self.int8, self.onnx) for path in sorted(part.glob("*"))]
         with writing(self.checksums) as stream:
             stream.writelines(f"{_sha256(path)}  {path.relative_to(self.path).as_posix()}\n" for path in files)

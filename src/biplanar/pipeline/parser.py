@@ -16,7 +16,7 @@ from biplanar.data.conllu_bytes import FILLED, ConlluTable
 from biplanar.data.forest import Column
 from biplanar.decoding.beam import Outcome
 from biplanar.decoding.inventory import LabelInventory
-from biplanar.decoding.tree_decoder import UPOS, Parsed, TreeDecoder
+from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.encodings import Encoding
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lemma_dictionary import LemmaDictionary
@@ -85,10 +85,18 @@ class Parser:
     All that parse take `ParseOptions`, or single options by their names: `parser(text, decoder="greedy")`.
     """
 
-    def __init__(self, scorer: Scorer, inventory: LabelInventory, folder: ModelFolder, *, batch_words: int) -> None:
+    def __init__(
+        self,
+        scorer: Scorer,
+        inventory: LabelInventory,
+        folder: ModelFolder,
+        *,
+        batch_words: int,
+        lemmas: LemmaDictionary | None = None,
+    ) -> None:
+        """`lemmas` are known ones, which the network need not predict."""
         self.scorer, self.inventory, self.folder = scorer, inventory, folder
-        self.batch_words = batch_words
-        self.lemmas: LemmaDictionary | None = None  # known ones, which the network need not predict
+        self.batch_words, self.lemmas = batch_words, lemmas
         self._segmenter: Segmenter | None = None
 
     @property
@@ -167,12 +175,12 @@ class Parser:
 
     def read(self, blocks: Sequence[RawConllu], options: ParseOptions, *, as_objects: bool = False) -> ParserInput:
         """Read sentences to be parsed together: as bytes, if MISC will not change, or else as objects."""
-        others = any(COLUMNS[name].number not in FILLED for name in self.inventory.output_columns)
+        others = any(number not in FILLED for number in self.inventory.output_numbers)
 
         def misc_is_kept(table: ConlluTable) -> bool:
             if as_objects or others or options.probabilities:
                 return False
-            tags_missing = self._needs_tagger and EMPTY in table.upos.names
+            tags_missing = self.inventory.needs_tagger and EMPTY in table.upos.names
             return not (tags_missing or PROBABILITY.encode() in table.data)
 
         given = ParserInput.of(blocks, misc_is_kept)
@@ -210,6 +218,8 @@ class Parser:
 
     def _values(self, given: ParserInput, parsed: Parsed) -> dict[int, Column]:
         """What the model predicts beside the trees, by the number of the column."""
+        if not parsed.columns:
+            return {}
         forms = Column(given.corpus.words.astype(np.int32), tuple(given.corpus.forms))
         values = {
             COLUMNS[name].number: COLUMNS[name].decode(Column(ids, self.inventory.names[name]), forms)
@@ -221,7 +231,7 @@ class Parser:
 
     def _given_tags(self, given: ParserInput, options: ParseOptions) -> Column | None:
         """The tags of the input, where they count; the decoder asks the network for what is missing."""
-        replaced = options.retag and not self._needs_tagger
+        replaced = options.retag and not self.inventory.needs_tagger
         return given.upos if self.encoding.needs_upos and not replaced else None
 
     def _sentences(self, text: Text) -> list[Sentence]:
@@ -247,14 +257,9 @@ class Parser:
 
     def _tagged(self, sentences: list[Sentence]) -> list[Sentence]:
         """With tags of UDPipe's where the encoding needs them and not all words of a sentence have one."""
-        if not self._needs_tagger:
+        if not self.inventory.needs_tagger:
             return sentences
         return [self.segmenter.tag([one])[0] if EMPTY in one.upos else one for one in sentences]
-
-    @property
-    def _needs_tagger(self) -> bool:
-        """Whether the encoding needs tags that the network does not predict."""
-        return self.encoding.needs_upos and UPOS not in self.inventory.output_columns
 
     def _deprels(self, parsed: Parsed) -> Column:
         return Column(parsed.relations, self.inventory.deprels)

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from biplanar.data.conllu import LEMMA, Sentence, read_conllu
+from biplanar.data.conllu import DEPREL, HEAD, LEMMA, Sentence, read_conllu
 from biplanar.data.files import read_lines, writing
 from biplanar.data.raw_text import raw_text
 from biplanar.decoding import DEFAULT_DECODER, DEFAULT_LABEL_DECODER
-from biplanar.decoding.inventory import LabelInventory
-from biplanar.decoding.tree_decoder import UPOS
+from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lemma_dictionary import LemmaDictionary
 from biplanar.errors import BiplanarError, FileError
@@ -34,8 +33,8 @@ from biplanar.tagger.training import Progress, Record, Trainer, build_network
 from biplanar.tagger.vectors import read_vectors
 from biplanar.tokenizer.training import epochs_for, train_segmenter
 
-METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "Words", "Sentences")
-COLUMN_METRICS = {"upos": "UPOS", "xpos": "XPOS", "feats": "UFeats", "lemma": "Lemmas"}
+# Those of columns where the model predicts them.
+METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "UPOS", "XPOS", "UFeats", "Lemmas", "Words", "Sentences")
 
 
 @dataclass(frozen=True)
@@ -227,7 +226,8 @@ def _finish(
     if epochs := trainer.config.training.segmenter_epochs:
         yield Stage("training the tokenizer")
         epochs = min(epochs, epochs_for(train))
-        train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=_needs_tagger(trainer))
+        inventory = LabelInventory(trainer.encoding, trainer.vocabulary.tasks)
+        train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=inventory.needs_tagger)
         folder.write_checksums()
     _draw_curves(folder)
     _keep_lemmas_that_help(folder, train, dev)
@@ -258,15 +258,10 @@ def _right_lemmas(parser: Parser, gold: list[Sentence]) -> int:
     return sum(a == b for one, other in pairs for a, b in zip(one.column(LEMMA), other.column(LEMMA), strict=True))
 
 
-def _needs_tagger(trainer: Trainer) -> bool:
-    """Whether the encoding needs tags that the network does not predict."""
-    return trainer.encoding.needs_upos and UPOS not in trainer.vocabulary.tasks
-
-
 def export_model(folder: ModelFolder) -> None:
     """Write a trained network for ONNX Runtime, in float32 and in int8, in the place of what there was."""
-    for part in (folder.segmenter, folder.whole_tokens):
-        folder.verify(part)  # whose checksum is about to be written again
+    for part in folder.parts:  # whose checksums are about to be written again
+        folder.verify(part)
     network, vocabulary = _load_network(folder)
     folder.checksums.unlink(missing_ok=True)
     export_onnx(network, folder.onnx)
@@ -288,10 +283,12 @@ def score(parser: Parser, gold: list[Sentence], *, decoder: str = DEFAULT_DECODE
     if parser.folder.segmenter.exists():
         sources["raw text"] = parser.segmenter.segment(raw_text(gold))
     pipes = {name: parser.pipe(words, decoder=decoder, retag=True) for name, words in sources.items()}
-    found = {name: evaluate(gold, trees) for name, trees in pipes.items()}
-    columns = [COLUMN_METRICS[name] for name in parser.inventory.output_columns if name in COLUMN_METRICS]
-    metrics = (*METRICS[:4], *columns, *METRICS[4:])
-    return {name: {metric: round(100 * one[metric].f1, 2) for metric in metrics} for name, one in found.items()}
+    predicted = (HEAD, DEPREL, *parser.inventory.output_numbers)
+    found = {name: evaluate(gold, trees, predicted=predicted).scores for name, trees in pipes.items()}
+    return {
+        name: {metric: round(100 * scores[metric].f1, 2) for metric in METRICS if metric in scores}
+        for name, scores in found.items()
+    }
 
 
 def _draw_curves(folder: ModelFolder) -> None:

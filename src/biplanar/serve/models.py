@@ -10,8 +10,8 @@ from pathlib import Path
 
 from biplanar.data.conllu import Sentence
 from biplanar.decoding import DECODERS
+from biplanar.decoding.inventory import UPOS
 from biplanar.decoding.search import finds_several_trees
-from biplanar.decoding.tree_decoder import UPOS
 from biplanar.draw import draw_sentence
 from biplanar.encodings import ENCODINGS
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
@@ -109,7 +109,7 @@ class Model:
 
     def parsable(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
         """The same sentences; one without the part-of-speech tags that the model needs is refused."""
-        needs_tags = self.parser.encoding.needs_upos and UPOS not in self.columns and not self.has_udpipe_tagger
+        needs_tags = self.parser.inventory.needs_tagger and not self.has_udpipe_tagger
         for sentence in sentences:
             if needs_tags and "_" in sentence.upos:
                 raise refusal(

@@ -18,9 +18,9 @@ from biplanar.data.conllu import Sentence
 from biplanar.data.forest import Column, Forest, offsets_of
 from biplanar.decoding.beam import Beam, SearchConfig
 from biplanar.decoding.decoders import DEFAULT_DECODER, DEFAULT_LABEL_DECODER, get_decoder
-from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.decoding.search import is_searchable
-from biplanar.decoding.tree_decoder import UPOS, TreeDecoder
+from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import Encoding, get_encoding
 from biplanar.encodings.columns import COLUMNS, UNLABELLED, get_columns
 from biplanar.encodings.encoding import STACKS, kind_of
