@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from benchmarks.timing import best_times
 from biplanar.data.arrays import Int64s
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding import DECODERS
-from biplanar.decoding.beam import TEMPERATURE, Beam, SearchConfig
+from biplanar.decoding.beam import Beam, SearchConfig
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.errors import FileError
@@ -39,7 +39,7 @@ PACKAGES = ("numba", "numpy", "onnxruntime")
 DEV = "UD_English-EWT/en_ewt-ud-dev.conllu.xz"
 BEAMS = (8, 16, 32, 64, 128, 256, 512)
 PER_LENGTH = 10  # sentences
-TEMPERATURES = (1.0, 2.0, TEMPERATURE, 4.0)
+TEMPERATURES = (1.0, 2.0, 3.0, 4.0)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,8 @@ def measure_calibration(parser: biplanar.Parser, path: Path, temperature: float)
     """The probabilities of the heads that the search finds, against how often they are right."""
     sentences = list(biplanar.read_conllu(path))
     batches, gold = recorded_batches(parser, sentences, BATCH_WORDS), Forest.from_sentences(sentences)
-    how = TreeDecoder(parser.inventory, config=SearchConfig(temperature=temperature), probabilities=True)
+    weights = replace(parser.inventory.weights, temperature=temperature)
+    how = TreeDecoder(replace(parser.inventory, weights=weights), probabilities=True)
     found = in_order(parse_all(how, batches), batches, gold)
     assert found.probabilities is not None
     return Calibration.of(found.probabilities, found.heads == gold.heads)
@@ -171,7 +172,8 @@ def main() -> None:
             raise FileError(f"{options.treebanks}: expected {DEV}, found no such file")
         use_one_core()
         model = biplanar.load()
-        calibrations = {temperature: measure_calibration(model, dev, temperature) for temperature in TEMPERATURES}
+        own = model.inventory.weights.temperature
+        calibrations = {one: measure_calibration(model, dev, one) for one in sorted({*TEMPERATURES, own})}
         results = {
             "machine": machine(),
             "versions": versions(PACKAGES),
@@ -181,7 +183,7 @@ def main() -> None:
         }
         show(sheets(results))
         if options.plot:
-            calibrations[TEMPERATURE].draw(options.plot)
+            calibrations[own].draw(options.plot)
         keep(results, options.json)
 
 

@@ -31,6 +31,7 @@ from study.experiment import check_output, read_arguments, run
 
 # What only the tagger has is off, and arcs and relations count alike.
 REFERENCE = {
+    "network.arcs": "false",
     "network.attention": "false",
     "network.depths": "false",
     "network.relation_hidden": "0",
@@ -45,8 +46,8 @@ class BiaffineTrainer(Trainer):
     def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
         words = self.network.encoder(forms, batch)  # (all words, width)
         arcs = self._arc_scores(batch.padded(words), batch)
-        loss = self.auxiliary.loss(words, batch, arcs, gold.heads, gold.targets["deprel"])
-        return loss, self._column_loss(forms, words, batch, gold)
+        relations = self.auxiliary.relation_loss(words, batch, gold.heads, gold.targets["deprel"])
+        return relations + self._arc_loss(arcs, batch, gold), self._column_loss(forms, words, batch, gold)
 
     def _arc_scores(self, hidden: Tensor, batch: TensorBatch) -> Tensor:
         """How good each word is as the head of each other: (sentences, words, 1 + words)."""

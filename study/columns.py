@@ -73,7 +73,7 @@ def execute(work: Work, run: Run) -> str:
     trained = time.monotonic()
     if work.models is not None:
         keep_model(trainer, ModelFolder(work.models / run.key))
-    scorer = TorchTagger(trainer.network, trainer.vocabulary, trainer.device)
+    scorer = TorchTagger(trainer.kept, trainer.vocabulary, trainer.device)
     scorer.decoding_threads = 1  # other runs have the other cores
     inventory = LabelInventory(trainer.encoding, trainer.vocabulary.tasks)
     parser = Parser(scorer, inventory, ModelFolder(Path()), batch_words=20_000)

@@ -49,7 +49,7 @@ def write_json(value: Any, path: Path) -> None:
 
 def train_to_the_best(trainer: Trainer) -> Iterator[Record]:
     """Train, and when the records end, leave the weights of the epoch with the best dev LAS."""
-    networks = (trainer.network, trainer.auxiliary)
+    networks = (trainer.kept, trainer.auxiliary)
     best = [network.state_dict() for network in networks]
     for record in trainer.run():
         if not isinstance(record, Record):  # progress within an epoch

@@ -72,7 +72,7 @@ def run(given: argparse.Namespace, config: Config, kind: type[Trainer], parse: P
     if given.weights:
         from biplanar.tagger.checkpoint import save_weights
 
-        save_weights(trainer.network, given.weights)
+        save_weights(trainer.kept, given.weights)
     scores: dict[str, dict[str, Any]] = {}
     for name, gold in (("dev", data.dev), ("test", data.test)):
         for decoder, parsed in parse(trainer, gold).items():

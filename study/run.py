@@ -108,7 +108,7 @@ class QuickTrainer(Trainer):
 
 def parse(trainer: Trainer, corpus: Corpus, upos: Column | None, decoder: str) -> Parsed:
     """The trees of a corpus."""
-    scorer = TorchTagger(trainer.network, trainer.vocabulary, trainer.device)
+    scorer = TorchTagger(trainer.kept, trainer.vocabulary, trainer.device)
     scorer.decoding_threads = 1  # other runs have the other cores
     how = TreeDecoder(LabelInventory(trainer.encoding, trainer.vocabulary.tasks), get_decoder(decoder))
     return parse_corpus(scorer, corpus, how, DEV_BATCH_WORDS, upos if trainer.encoding.needs_upos else None)
@@ -175,4 +175,4 @@ def keep_model(trainer: Trainer, folder: ModelFolder) -> None:
     """A model folder with what speed is measured on; it has no tokenizer."""
     folder.path.mkdir(parents=True, exist_ok=True)
     folder.write_settings(trainer.config, trainer.vocabulary)
-    save_weights(trainer.network, folder.weights)
+    save_weights(trainer.kept, folder.weights)

@@ -85,7 +85,7 @@ class RowScorer:
 def parse(trainer: Trainer, sentences: list[Sentence]) -> Mapping[str, list[Sentence]]:
     """The sentences as each row's decoder parses them."""
     inventory = LabelInventory(trainer.encoding, trainer.vocabulary.tasks)
-    tagger = TorchTagger(trainer.network, trainer.vocabulary, trainer.device)
+    tagger = TorchTagger(trainer.kept, trainer.vocabulary, trainer.device)
     corpus = Corpus.of(sentence.forms for sentence in sentences)
     given = Forest.from_sentences(sentences)
     result = {}

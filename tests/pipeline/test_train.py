@@ -32,9 +32,17 @@ TINY_TREEBANK = str(ROOT / "examples" / "tiny.conllu")
 DATA = Data([TINY_TREEBANK], TINY_TREEBANK, TINY_TREEBANK, licence="CC0")
 
 SMALL = {
-    "network": {"word_dim": 16, "char_dim": 8, "char_hidden": 16, "hidden": 48, "layers": 1, "output_hidden": 0},
+    "network": {
+        "word_dim": 16,
+        "char_dim": 8,
+        "char_hidden": 16,
+        "hidden": 48,
+        "layers": 1,
+        "output_hidden": 0,
+        "arc_dim": 16,
+    },
     "vocabulary": {"min_form_count": 1, "min_char_count": 1},
-    "auxiliary": {"arc_dim": 16, "relation_dim": 8},
+    "auxiliary": {"relation_dim": 8},
 }
 
 

@@ -15,7 +15,7 @@ from tests.paths import TINY
 
 ALL_COLUMNS = "upos, xpos, feats, lemma"
 FEATURES = {"NOUN": "Number=Sing", "VERB": "Mood=Ind|VerbForm=Fin", "PRON": "PronType=Prs"}
-NETWORK = {"word_dim": 16, "char_dim": 8, "char_hidden": 16, "hidden": 48, "layers": 1, "output_hidden": 0}
+NETWORK = {"word_dim": 16, "char_dim": 8, "char_hidden": 16, "hidden": 48, "layers": 1, "arc_dim": 16, "output_hidden": 0}
 TRAINING = {"epochs": 30, "batch_words": 60, "learning_rate": 0.01}
 
 
@@ -42,7 +42,7 @@ def train_tiny(folder: Path, *, columns: str, encoding: str = "2p-full", udpipe_
             "encoding": encoding,
             "network": {**NETWORK, "columns": columns, "dropout": 0.0, "word_dropout": 0.0},
             "vocabulary": {"min_form_count": 1, "min_char_count": 1},
-            "auxiliary": {"arc_dim": 16, "relation_dim": 8},
+            "auxiliary": {"relation_dim": 8},
             "training": {**TRAINING, "evaluations": 1, "segmenter_epochs": 0},
         }
     )

@@ -21,7 +21,7 @@ SMALL = {
     "network.char_hidden": "8",
     "network.hidden": "16",
     "network.layers": "1",
-    "auxiliary.arc_dim": "8",
+    "network.arc_dim": "8",
     "auxiliary.relation_dim": "4",
 }
 

@@ -25,7 +25,7 @@ SETTINGS = {
     "network.layers": "1",
     "network.dropout": "0.0",
     "network.word_dropout": "0.0",
-    "auxiliary.arc_dim": "16",
+    "network.arc_dim": "16",
     "auxiliary.relation_dim": "8",
     "training.batch_words": "60",
     "training.learning_rate": "0.01",

@@ -11,14 +11,14 @@ from biplanar.tagger.network import Tagger
 from biplanar.tagger.tensors import TensorBatch, TensorSpellings
 
 CPU = torch.device("cpu")
-SMALL = {"word_dim": 8, "char_dim": 4, "char_hidden": 4, "hidden": 12, "layers": 2, "output_hidden": 10}
+SMALL = {"word_dim": 8, "char_dim": 4, "char_hidden": 4, "hidden": 12, "layers": 2, "output_hidden": 10, "arc_dim": 9}
 
 
 def small_network(vocabulary: Vocabulary, switches: dict[str, object]) -> Tagger:
     """A network in which nothing is zero, so that everything matters."""
     torch.manual_seed(5)
     config = NetworkConfig(**{**SMALL, **switches})
-    network = Tagger(config, len(vocabulary.forms), len(vocabulary.chars), vocabulary.tasks, arc_dim=9, treebanks=2)
+    network = Tagger(config, len(vocabulary.forms), len(vocabulary.chars), vocabulary.tasks, treebanks=2)
     with torch.no_grad():
         for parameter in network.parameters():
             if not parameter.any():

@@ -12,9 +12,8 @@ from biplanar.errors import BiplanarError
 # The most states that a beam may have.
 WIDEST = 100_000
 
-# Trees drawn from a sentence's posterior to estimate the probabilities of its arcs, and the temperature they are drawn
-# at: networks are surer than they should be, most of all of labels that must agree with each other.
-DRAWS, TEMPERATURE = 64, 3.0
+# Where arcs are known, the first attempt has a beam so many times narrower.
+NARROWER = 2
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,10 @@ class Beam:
         least = math.log(self.rarest) if self.rarest else -math.inf
         return SearchLimits(self.states, self.margin, least, self.edges, self.nodes)
 
+    def with_arcs(self) -> Beam:
+        """The first attempt where arcs are known: they leave less to be looked at."""
+        return replace(self, states=max(1, self.states // NARROWER), nodes=max(1, self.nodes // 10))
+
     def widened(self) -> Beam:
         """The second attempt: all labels that were kept, and no margin."""
         states = min(self.states * self.wider, WIDEST)
@@ -49,8 +52,6 @@ class SearchConfig:
 
     beam: Beam = field(default_factory=Beam)
     depth_weight: float = DEPTH_WEIGHT
-    temperature: float = TEMPERATURE
-    draws: int = DRAWS
 
 
 @dataclass(frozen=True)

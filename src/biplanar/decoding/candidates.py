@@ -31,6 +31,10 @@ FARTHEST = 16.0
 # How much the depths count beside the labels, which they only confirm.
 DEPTH_WEIGHT = 0.25
 
+# How much the labels of a second plane count where arcs are known.
+SECOND_PLANE = np.float32(0.5)
+STACKS_OF_ONE_PLANE = 2
+
 # Sums may be taken in any order. Scores that are not numbers may come out anyhow, but infinite ones are numbers.
 FAST = {"nnan", "nsz", "reassoc", "contract", "arcp", "afn"}
 
@@ -70,11 +74,16 @@ class TopCandidates:
             put_depths(table, rows, depth_weight, depths, stack)
         return cls(planes, relations, root, depths)
 
-    def tempered(self, temperature: float) -> TopCandidates:
-        """The same at another temperature: above 1, what is likely becomes less so, and what is unlikely more."""
-        share = np.float32(1 / temperature)
-        planes = tuple((starts, ids, logs * share) for starts, ids, logs in self.planes)
-        return TopCandidates(planes, self.relations * share, self.roots * share, self.depths * share)
+    def with_lighter_second_plane(self) -> TopCandidates:
+        """The same with half the weight on the labels of a second plane, and none on the depths of its stacks.
+
+        Labels there are rare, and networks too shy of them; where arcs are known, these may outvote them.
+        """
+        first, *others = self.planes
+        planes = (first, *((starts, ids, logs * SECOND_PLANE) for starts, ids, logs in others))
+        depths = self.depths.copy()
+        depths[:, STACKS_OF_ONE_PLANE:] = 0
+        return TopCandidates(planes, self.relations, self.roots, depths)
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -140,7 +149,7 @@ def put_best(scores: Float32s, best: Int32s) -> None:
 
 
 @compiled(fastmath=FAST)
-def _log_total(scores: Float32s, word: int, top: np.float32) -> np.float32:
+def log_total(scores: Float32s, word: int, top: np.float32) -> np.float32:
     """The logarithm of the sum of a word's exponentials, right to about 1e-6; `top` is its best score.
 
     e^x is the sixteenth power of a polynomial for e^(x/16), which compilers, unlike `exp`, can do for many x at once.
@@ -198,7 +207,7 @@ def best_relations(scores: Float32s, rows: Int64s, roots: Bools) -> tuple[Float3
     some, others = bool(roots.any()), not roots.all()
     for at in range(len(rows)):
         relation, root = _best_two(scores, rows[at], roots, some, others)
-        shift = _log_total(scores, rows[at], max(relation, root))
+        shift = log_total(scores, rows[at], max(relation, root))
         relations[at], as_roots[at] = relation - shift, root - shift
     return relations, as_roots
 
@@ -208,7 +217,7 @@ def put_depths(scores: Float32s, rows: Int64s, weight: float, depths: Float32s, 
     """Write down the weighed log-probabilities of one stack's depths: (words, stacks, depths)."""
     for at in range(len(rows)):
         word = rows[at]
-        shift = _log_total(scores, word, scores[word, _best(scores, word)])
+        shift = log_total(scores, word, scores[word, _best(scores, word)])
         for depth in range(scores.shape[1]):
             depths[at, stack, depth] = (scores[word, depth] - shift) * np.float32(weight)
 
@@ -245,7 +254,7 @@ def likeliest(scores: Float32s, rows: Int64s, mass: float, least: float, most: i
     for at in range(len(rows)):
         word = rows[at]
         top = scores[word, _best(scores, word)]
-        shift = _log_total(scores, word, top)
+        shift = log_total(scores, word, top)
         found = _near(scores, word, min(np.float32(max(top - FARTHEST, shift + least)), top), near)
         if count + most > len(ids):
             ids = np.concatenate((ids, np.empty(len(ids) + most, dtype=np.int32)))

@@ -10,6 +10,7 @@ import numpy as np
 
 from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
 from biplanar.data.forest import Column
+from biplanar.decoding.arcs import head_table
 from biplanar.decoding.beam import Outcome, SearchConfig
 from biplanar.decoding.candidates import best_relations, log_probabilities
 from biplanar.decoding.inventory import LabelInventory
@@ -67,7 +68,13 @@ class HeadTrees:
         labels = log_probabilities(scores.labels[task])
         words = np.arange(len(labels))
         relations, roots = best_relations(scores.deprels, words, self.inventory.roots)
-        return head_scores(encoding, self.inventory.names[task], labels, relations, roots, scores.offsets, self.upos)
+        tables = head_scores(encoding, self.inventory.names[task], labels, relations, roots, scores.offsets, self.upos)
+        weight = self.inventory.weights.arcs
+        if scores.arcs is None or not weight:
+            return tables
+        likely = scores.arcs.likeliest()
+        places = pairwise(scores.offsets.tolist())
+        return (table + weight * head_table(likely, slice(*own)) for table, own in zip(tables, places, strict=True))
 
 
 def _joined(trees: Iterator[Int32s]) -> Int32s:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -20,11 +20,21 @@ UPOS = "upos"  # the output column that some encodings need
 
 
 @dataclass(frozen=True)
+class Weights:
+    """What decoding makes of a model's scores; training chooses it on the dev file."""
+
+    arcs: float = 2.0  # how much arc scores count beside labels; 0: not at all
+    # Of probabilities: networks are surer than they should be, most of all of labels that must agree with each other.
+    temperature: float = 3.0
+
+
+@dataclass(frozen=True)
 class LabelInventory:
     """The labels that a model chooses from."""
 
     encoding: Encoding
     names: Mapping[str, tuple[str, ...]]  # the labels of each task, relations among them
+    weights: Weights = field(default_factory=Weights)
 
     @property
     def deprels(self) -> tuple[str, ...]:

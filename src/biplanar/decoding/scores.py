@@ -12,6 +12,9 @@ from biplanar.data.arrays import Float32s, Int32s, Int64s
 
 DEPREL = "deprel"
 
+# Of all words of a sentence, so many are kept as heads of a word: what lies beyond them has next to no probability.
+MOST_HEADS = 8
+
 
 class ColumnScores(Protocol):
     """The scores of output columns, which may be on a device, where the best labels are found as well."""
@@ -21,6 +24,21 @@ class ColumnScores(Protocol):
 
     def tables(self) -> Mapping[str, Float32s]:
         """All scores, by column: (words, labels)."""
+
+
+@dataclass(frozen=True)
+class LikelyHeads:
+    """The likeliest heads of each word, best first; where a sentence has fewer, -1 with -inf."""
+
+    heads: Int32s  # (words, heads): 0 for the root, or the number of a word of the sentence, from 1
+    logs: Float32s  # their log-probabilities
+
+
+class ArcScores(Protocol):
+    """The scores of pairs of words, which may be on a device, where the likeliest heads are found as well."""
+
+    def likeliest(self) -> LikelyHeads:
+        """Up to `MOST_HEADS` heads of each word."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +53,7 @@ class Scores:
     given_governors: Callable[[Int64s], Float32s] | None = None  # scores of relations: (words, relations)
     # A word's governor is 0 for the root, or 1 + the place of its head among all words.
     columns: ColumnScores | None = None  # None: the network predicts no columns
+    arcs: ArcScores | None = None  # None: a pure tagger
 
     @property
     def deprels(self) -> Float32s:

@@ -8,19 +8,27 @@ from itertools import pairwise
 
 import numpy as np
 
-from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
+from biplanar.data.arrays import Float32s, Int32s, Int64s
 from biplanar.data.forest import Column
+from biplanar.decoding.arcs import head_table
 from biplanar.decoding.beam import Beam, Outcome, SearchConfig
 from biplanar.decoding.candidates import MASS, TopCandidates, find_tops
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.lattice import searches
-from biplanar.decoding.lattice.pairs import Problem
+from biplanar.decoding.lattice.arcs import Arcs, agree, no_arcs, weigh_arcs
+from biplanar.decoding.lattice.pairs import Problem, SearchLimits
 from biplanar.decoding.lattice.states import LabelEffects, describe_labels
 from biplanar.decoding.lattice.trees import argmax_trees
 from biplanar.decoding.repaired import repaired_heads
-from biplanar.decoding.scores import Scores
+from biplanar.decoding.scores import LikelyHeads, Scores
 from biplanar.decoding.spanning import spanning_tree
 from biplanar.encodings.stacks import as_stack_encoding
+
+# The longest sentences of which scores of all pairs of words are written down.
+LONGEST_TABLE = 500
+
+# No head is certain, and none impossible.
+LEAST_PROBABILITY = 0.005
 
 
 @dataclass(frozen=True)
@@ -59,8 +67,7 @@ class StackSearch:
         """The trees of some sentences."""
         return StackTrees(self, scores, upos)
 
-    def top_candidates(self, scores: Scores, *, rows: Int64s | None = None, rarest: float = 0.0) -> TopCandidates:
-        """What the search needs to know of some words, or of all."""
+    def _candidates(self, scores: Scores, rows: Int64s, rarest: float) -> TopCandidates:
         return TopCandidates.of(
             scores,
             self.inventory.encoding.tasks,
@@ -77,26 +84,47 @@ class StackSearch:
         tops = find_tops(scores, self.inventory.encoding.tasks, self.inventory.roots)
         labels, heads = tops.planes, np.zeros(offsets[-1], dtype=np.int32)
         decided = argmax_trees(offsets, tops, self.labels, heads)
+        likely = self.likely_heads(scores)
+        if likely is not None:
+            decided &= agree(heads, likely.heads[:, 0], offsets)
         left = np.flatnonzero(~decided)
         if not len(left):
             return Found(labels, heads, left, Outcome(argmax=len(decided)))
         rows, places = words_of(left, offsets)
         chosen, found = np.empty((2, len(rows)), dtype=np.int32), np.zeros(len(rows), dtype=np.int32)
-        problem = self._problem(self.top_candidates(scores, rows=rows, rarest=self.beam.rarest))
-        outcomes = searches.search_all(places, problem, self.beam.limits(), chosen, found)
+        problem = self.problem(scores, likely, rows, places, rarest=self.beam.rarest)
+        beam = self.beam if likely is None else self.beam.with_arcs()
+        outcomes = searches.search_all(places, problem, beam.limits(), chosen, found)
         open_ones = np.flatnonzero(outcomes != searches.BEST)
         outcome, lost = Outcome(argmax=len(decided) - len(left), best=len(left) - len(open_ones)), []
         for number in open_ones:
             place = places[number : number + 2]
-            ended = self._look_further(problem, self.beam, place, outcomes[number], chosen, found)
-            if ended is None:
+            if likely is not None:
+                ended = self._look_further_by_arcs(problem, place, outcomes[number], chosen, found)
+            else:
+                further = self._look_further(problem, self.beam, place, outcomes[number], chosen, found)
                 own = slice(*place)
-                ended = self._try_harder(scores, rows[own], chosen[:, own], found[own])
+                ended = further or self._try_harder(scores, rows[own], chosen[:, own], found[own])
             outcome += ended
             if ended.lost:
                 lost.append(left[number])
         labels[:, rows], heads[rows] = chosen, found
         return Found(labels, heads, np.array(lost, dtype=np.int64), outcome)
+
+    def _look_further_by_arcs(
+        self, problem: Problem, place: Int64s, outcome: int, chosen: Int32s, heads: Int32s
+    ) -> Outcome:
+        """The same if the arcs are known: their own tree is good enough where all else fails."""
+        widened = outcome == searches.FAR
+        if widened:
+            (outcome,) = searches.search_all(place, problem, self.beam.limits(), chosen, heads)
+        if outcome == searches.BEST:
+            return Outcome(best=1, widened=1)
+        start, words = int(place[0]), int(place[1] - place[0])
+        limits = self.beam.with_arcs().limits()
+        if outcome == searches.CYCLIC and searches.search_next_best(start, words, problem, limits, chosen, heads):
+            return Outcome(next_best=1, widened=widened)
+        return Outcome(lost=1, widened=widened)
 
     def _look_further(
         self, problem: Problem, beam: Beam, place: Int64s, outcome: int, chosen: Int32s, heads: Int32s
@@ -117,7 +145,7 @@ class StackSearch:
     def _try_harder(self, scores: Scores, rows: Int64s, chosen: Int32s, heads: Int32s) -> Outcome:
         """The second attempt at one sentence, with a wider beam and all labels that are at all likely."""
         beam, place = self.beam.widened(), np.array([0, len(rows)])
-        problem = self._problem(self.top_candidates(scores, rows=rows))
+        problem = self.problem(scores, None, rows, place)
         labels = np.empty_like(chosen)  # what the compiled code takes has no gaps
         (outcome,) = searches.search_all(place, problem, beam.limits(), labels, heads)
         ended = self._look_further(problem, beam, place, outcome, labels, heads)
@@ -127,88 +155,108 @@ class StackSearch:
             return Outcome(lost=1, widened=1)
         return replace(ended, widened=1)
 
-    def best_trees(
-        self, candidates: TopCandidates, offsets: Int64s, sentence: int, wanted: int
-    ) -> list[tuple[Int32s, float]]:
-        """The heads of up to so many different trees of a sentence, best first, each with its log-probability.
+    def likely_heads(self, scores: Scores) -> LikelyHeads | None:
+        """The heads that the network's arc scores propose, if they count."""
+        return scores.arcs.likeliest() if scores.arcs is not None and self.inventory.weights.arcs else None
 
-        That is the one of the tree's best label sequence, before it is known that only trees count.
-        """
-        start, words = int(offsets[sentence]), int(offsets[sentence + 1] - offsets[sentence])
-        trees: Int32s = np.zeros((0, words), dtype=np.int32)
-        found: Float64s = np.zeros(0)
-        for beam in (self.beam, self.beam.widened()):
-            if len(trees) < wanted:
-                trees, found = searches.best_trees(start, words, self._problem(candidates), beam.limits(), wanted)
-        return list(zip(trees, found.tolist(), strict=True))
-
-    def draw_trees(self, candidates: TopCandidates, offsets: Int64s, sentence: int, seed: int = 1) -> Int32s:
-        """Trees of a sentence drawn by their probability, as rows of heads; none where the search is lost."""
-        start, words = int(offsets[sentence]), int(offsets[sentence + 1] - offsets[sentence])
-        trees: Int32s = np.zeros((0, words), dtype=np.int32)
-        for beam in (self.beam, self.beam.widened()):
-            if not len(trees):
-                problem = self._problem(candidates)
-                trees = searches.draw_trees(start, words, problem, beam.limits(), self.config.draws, seed)
-        return trees
-
-    def _problem(self, candidates: TopCandidates) -> Problem:
-        return Problem(candidates.candidates, self.labels, candidates.costs)
+    def problem(
+        self, scores: Scores, likely: LikelyHeads | None, rows: Int64s, places: Int64s, *, rarest: float = 0.0
+    ) -> Problem:
+        """What is known of some words; `places` says where their sentences start among them."""
+        candidates, arcs = self._candidates(scores, rows, rarest), no_arcs()
+        if likely is not None:
+            candidates = candidates.with_lighter_second_plane()
+            arcs = weigh_arcs(likely.heads[rows], likely.logs[rows], places, self.inventory.weights.arcs)
+        return Problem(candidates.candidates, self.labels, candidates.costs, arcs)
 
 
 @dataclass(frozen=True)
 class StackTrees:
-    """The trees of some sentences."""
+    """The trees of some sentences, by their labels and, where the network has scores of arcs, by these as well."""
 
     search: StackSearch
     scores: Scores
     upos: Column | None = None
 
     def best(self) -> tuple[Int32s, Outcome]:
-        """The best trees; where the search was lost, those of greedy decoding."""
+        """The best trees; where the search was lost, the best trees of the arcs alone, or else of greedy decoding."""
         found, offsets = self.search.best(self.scores), self.scores.offsets
-        if len(found.lost):
-            words, places = words_of(found.lost, offsets)
-            inventory = self.search.inventory
-            labels = list(found.labels[: len(inventory.encoding.tasks), words])
-            deprels = self.scores.deprels[words]
-            found.heads[words] = repaired_heads(inventory, labels, deprels, places, _some(self.upos, words))
+        likely = self.search.likely_heads(self.scores)
+        for sentence in found.lost:
+            words = slice(*offsets[sentence : sentence + 2])
+            if likely is not None and words.stop - words.start <= LONGEST_TABLE:
+                found.heads[words] = spanning_tree(head_table(likely, words))
+            else:
+                found.heads[words] = self._repaired(found, words)
         return found.heads, found.outcome
 
+    def _repaired(self, found: Found, words: slice) -> Int32s:
+        inventory, places = self.search.inventory, np.array([0, words.stop - words.start])
+        labels = list(found.labels[: len(inventory.encoding.tasks), words])
+        upos = None if self.upos is None else Column(self.upos.ids[words], self.upos.names)
+        return repaired_heads(inventory, labels, self.scores.deprels[words], places, upos)
+
     def least_risk(self) -> tuple[Int32s, Outcome]:
-        """Trees whose arcs drawn trees agree on most; where they agree equally, the arcs of the best tree."""
+        """Trees whose arcs are likeliest on average; of long sentences, the best trees."""
         heads, outcome = self.best()
-        found = heads.copy()
-        for trees, (start, end) in zip(self.drawn, pairwise(self.scores.offsets), strict=True):
-            if len(trees) and (trees != heads[start:end]).any():
-                votes = np.zeros((end - start, end - start + 1))
-                words = np.arange(end - start)
-                for tree in trees:
-                    votes[words, tree] += 1
-                votes[words, heads[start:end]] += 0.5
-                found[start:end] = spanning_tree(votes)
-        return found, outcome
+        for start, end in pairwise(self.scores.offsets.tolist()):
+            if end - start <= LONGEST_TABLE:
+                for limits in self._limits:
+                    table = searches.arc_likelihoods(start, end - start, self._problem, limits, self._share)
+                    if len(table):
+                        heads[start:end] = spanning_tree(table)
+                        break
+        return heads, outcome
 
     def probabilities(self, heads: Int32s) -> Float32s:
-        """How likely each word's head is, among all trees that the labels could make; NaN where no tree was found."""
-        result = np.ones(len(heads), dtype=np.float32)
-        for trees, (start, end) in zip(self.drawn, pairwise(self.scores.offsets), strict=True):
-            # As if one more tree, of unknown heads, had been drawn: no arc is certain, none impossible.
-            agreeing = (trees == heads[start:end]).sum(axis=0)
-            result[start:end] = (agreeing + 0.5) / (len(trees) + 1) if len(trees) else np.nan
+        """How likely each word's head is, among all trees that there could be; NaN where no tree was found."""
+        result = np.full(len(heads), np.nan, dtype=np.float32)
+        for start, end in pairwise(self.scores.offsets.tolist()):
+            for limits in self._limits:
+                given = (start, end - start, self._problem, limits, self._share)
+                found = searches.head_likelihoods(*given, heads[start:end])
+                if len(found):
+                    result[start:end] = np.clip(found, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+                    break
         return result
 
     def several(self, wanted: int) -> list[list[tuple[Int32s, float]]]:
-        """For each sentence the heads of up to so many trees, with the log-probabilities of their best labels."""
-        candidates, offsets = self.search.top_candidates(self.scores), self.scores.offsets
-        return [self.search.best_trees(candidates, offsets, sentence, wanted) for sentence in range(len(offsets) - 1)]
+        """For each sentence the heads of up to so many different trees, best first, each with its log-probability.
+
+        That is the one of the tree's best label sequence, and its weighted arcs, before it is known that only trees
+        count.
+        """
+        return [self._several(start, end, wanted) for start, end in pairwise(self.scores.offsets.tolist())]
+
+    def _several(self, start: int, end: int, wanted: int) -> list[tuple[Int32s, float]]:
+        trees, found = np.zeros((0, end - start), dtype=np.int32), np.zeros(0)
+        for limits in self._limits:
+            if len(trees) < wanted:
+                trees, found = searches.best_trees(start, end - start, self._problem, limits, wanted)
+        likely = self.search.likely_heads(self.scores)
+        tops = 0.0 if likely is None else self.search.inventory.weights.arcs * likely.logs[start:end, 0].sum()
+        return list(zip(trees, (found + tops).tolist(), strict=True))
 
     @cached_property
-    def drawn(self) -> list[Int32s]:
-        """For each sentence, trees drawn by their probability, as rows of heads."""
-        candidates = self.search.top_candidates(self.scores).tempered(self.search.config.temperature)
-        offsets = self.scores.offsets
-        return [self.search.draw_trees(candidates, offsets, sentence) for sentence in range(len(offsets) - 1)]
+    def _problem(self) -> Problem:
+        """What is known of all words, with states that know their stacks."""
+        search, words = self.search, len(self.scores.deprels)
+        likely = search.likely_heads(self.scores)
+        problem = search.problem(self.scores, likely, np.arange(words), self.scores.offsets)
+        if likely is not None:
+            return problem
+        nothing = np.zeros(words)
+        arcs = Arcs(True, np.zeros((words, 0), dtype=np.int32), np.zeros((words, 0)), nothing, nothing)
+        return problem._replace(arcs=arcs)
+
+    @property
+    def _limits(self) -> tuple[SearchLimits, SearchLimits]:
+        """How hard to search, and if that is not enough."""
+        return self.search.beam.limits(), self.search.beam.widened().limits()
+
+    @property
+    def _share(self) -> float:
+        return 1 / self.search.inventory.weights.temperature
 
 
 def words_of(sentences: Int64s, offsets: Int64s) -> tuple[Int64s, Int64s]:
@@ -217,7 +265,3 @@ def words_of(sentences: Int64s, offsets: Int64s) -> tuple[Int64s, Int64s]:
     places = np.zeros(len(sentences) + 1, dtype=np.int64)
     np.cumsum(lengths, out=places[1:])
     return np.arange(places[-1]) + np.repeat(offsets[:-1][sentences] - places[:-1], lengths), places
-
-
-def _some(column: Column | None, words: Int64s) -> Column | None:
-    return None if column is None else Column(column.ids[words], column.names)

@@ -10,7 +10,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.encodings import get_encoding
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
 from biplanar.pipeline.model_folder import ModelFolder
@@ -68,13 +68,19 @@ def load(
     """
     place = Placement.of(model, device, runtime)
     config, vocabulary = place.folder.read_settings()
-    inventory = LabelInventory(get_encoding(config.encoding), vocabulary.tasks)
+    inventory = LabelInventory(get_encoding(config.encoding), vocabulary.tasks, weights_of(config))
     if missing := set(inventory.encoding.tasks) - set(vocabulary.tasks):
         wanted = f"labels of {inventory.encoding.name}"
         raise FileError(f"{place.folder.vocabulary}: expected {wanted}, found none of {min(missing)}")
     scorer = _load_scorer(place, config, vocabulary, threads)
     lemmas = place.folder.read_lemmas()
     return Parser(scorer, inventory, place.folder, batch_words=place.batch_words, lemmas=lemmas)
+
+
+def weights_of(config: Config) -> Weights:
+    """What decoding makes of a model's scores, as its configuration says, or by default."""
+    chosen = {"arcs": config.decoding.arc_weight, "temperature": config.decoding.temperature}
+    return Weights(**{name: value for name, value in chosen.items() if value})
 
 
 def _load_scorer(place: Placement, config: Config, vocabulary: Vocabulary, threads: int | None) -> Scorer:

@@ -16,20 +16,25 @@ from biplanar.errors import FileError, FormatError
 from biplanar.tagger.config import Config, NetworkConfig
 from biplanar.tagger.features import Vocabulary
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 # Hexadecimal digits of a SHA-256 checksum, and how many of them a message shows.
 DIGITS, SHOWN_DIGITS = 64, 12
 
 # Settings that a folder does not have take these values: models of older formats lack what came later.
 DEFAULTS = {
-    1: Config(network=NetworkConfig(attention=False, depths=False, relation_hidden=0, treebank_dim=0, columns="")),
-    2: Config(network=NetworkConfig(columns="")),
+    1: Config(
+        network=NetworkConfig(arcs=False, attention=False, depths=False, relation_hidden=0, treebank_dim=0, columns="")
+    ),
+    2: Config(network=NetworkConfig(arcs=False, columns="")),
+    3: Config(network=NetworkConfig(arcs=False)),
     FORMAT_VERSION: Config(),
 }
 
-# Settings that older formats have and newer ones lack: what they were for, training, is over.
-RETIRED = {"auxiliary": ("upos", "feats")}
+# Auxiliary settings that older formats have and newer ones lack: what they were for, training, is over.
+RETIRED = ("upos", "feats")
+
+ARC_DIM = "arc_dim"  # it was an auxiliary setting up to format 3
 
 
 @dataclass(frozen=True)
@@ -128,10 +133,10 @@ class ModelFolder:
             raise FormatError(str(self.config), 1, message)
         names = self._parse(self.vocabulary, json.loads, json.JSONDecodeError)
         for section in Config().to_dict():
-            if section not in values:
+            if section not in values and not (section == "decoding" and version != FORMAT_VERSION):
                 raise FileError(f"{self.config}: truncated or corrupt (it has no {section!r})")
         if version != FORMAT_VERSION:
-            _drop_retired(values)
+            _modernise(values)
         try:
             return Config.from_dict(values, DEFAULTS[version]), Vocabulary.from_dict(names)
         except (KeyError, TypeError, AttributeError) as error:
@@ -194,11 +199,14 @@ class ModelFolder:
             yield self.path / name, digest
 
 
-def _drop_retired(values: dict[str, Any]) -> None:
-    for section, names in RETIRED.items():
-        if isinstance(values[section], dict):
-            for name in names:
-                values[section].pop(name, None)
+def _modernise(values: dict[str, Any]) -> None:
+    """Settings of an older format as they are called now."""
+    network, auxiliary = values["network"], values["auxiliary"]
+    if isinstance(network, dict) and isinstance(auxiliary, dict):
+        for name in RETIRED:
+            auxiliary.pop(name, None)
+        if ARC_DIM in auxiliary:
+            network[ARC_DIM] = auxiliary.pop(ARC_DIM)
 
 
 def _sha256(path: Path) -> str:

@@ -21,8 +21,9 @@ from biplanar.pipeline.loading import load
 from biplanar.pipeline.model_card import write_card
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
+from biplanar.pipeline.tuning import choose_weights
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, load_weights, save_checkpoint, save_weights
-from biplanar.tagger.config import Config
+from biplanar.tagger.config import Config, DecodingConfig
 from biplanar.tagger.device import choose_device
 from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.export import export_onnx
@@ -101,7 +102,7 @@ def train_model(
     for event in trainer.run():
         if isinstance(event, Record):
             if event.best:
-                save_weights(trainer.network, folder.weights)
+                save_weights(trainer.kept, folder.weights)
             _log(folder, event)
             save_checkpoint(trainer, folder.checkpoint, origin)
         yield event
@@ -230,6 +231,8 @@ def _finish(
         train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=inventory.needs_tagger)
         folder.write_checksums()
     _draw_curves(folder)
+    yield Stage("choosing the weights of decoding")
+    _choose_weights(folder, trainer, dev)
     _keep_lemmas_that_help(folder, train, dev)
     parser, scores = load(folder.path), {}
     for name, sentences in (("dev", dev), ("test", test)):
@@ -237,6 +240,16 @@ def _finish(
             yield Stage(f"evaluating on the {name} file")
             scores[name] = score(parser, sentences)
     write_card(folder, data.train, data.licence, trainer.config, trainer.seed, scores, data.teachers, data.raw)
+
+
+def _choose_weights(folder: ModelFolder, trainer: Trainer, dev: list[Sentence]) -> None:
+    """Write the weights that are best on the dev file into the model's configuration, where it leaves them open."""
+    parser, given = load(folder.path), trainer.config.decoding
+    if not (given.arc_weight and given.temperature):
+        found = choose_weights(parser.scorer, parser.inventory, dev, parser.batch_words)
+        chosen = DecodingConfig(given.arc_weight or found.arcs, given.temperature or found.temperature)
+        folder.write_settings(replace(trainer.config, decoding=chosen), trainer.vocabulary)
+        folder.write_checksums()
 
 
 def _keep_lemmas_that_help(folder: ModelFolder, train: list[Sentence], dev: list[Sentence]) -> None:

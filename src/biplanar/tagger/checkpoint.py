@@ -114,6 +114,8 @@ def save_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
     """Write all that a training needs to go on as if it had never stopped."""
     tensors = {f"network.{name}": tensor for name, tensor in trainer.network.state_dict().items()}
     tensors |= {f"auxiliary.{name}": tensor for name, tensor in trainer.auxiliary.state_dict().items()}
+    if trainer.average is not None:
+        tensors |= {f"average.{name}": tensor for name, tensor in trainer.average.state_dict().items()}
     for number, state in trainer.optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in state.items()}
     tensors[RANDOM] = torch.get_rng_state()
@@ -135,6 +137,8 @@ def load_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
         )
     _fill(trainer.network, _under("network.", tensors), path)
     _fill(trainer.auxiliary, _under("auxiliary.", tensors), path)
+    if trainer.average is not None:
+        _fill(trainer.average, _under("average.", tensors), path)
     states: dict[int, dict[str, Tensor]] = {}
     for key, tensor in _under("optimizer.", tensors).items():
         number, _, name = key.partition(".")

@@ -30,7 +30,9 @@ class NetworkConfig:
     output_hidden: int = 400  # width of a layer before each task's labels; 0: none
     dropout: float = 0.5  # the same mask for all words of a sentence
     word_dropout: float = 0.2  # share of words whose embedding is dropped, so that only their characters are seen
-    attention: bool = False  # the biaffine arc scores, detached, as further features, in training and parsing
+    arcs: bool = True  # scores of pairs of words, for decoding beside the labels
+    attention: bool = True  # these scores, detached, as further features, in training and parsing
+    arc_dim: int = 400  # width of what a word is as a dependent and as a head, in these scores
     depths: bool = True  # bracket encodings: how deep each stack is after each word, as further tasks
     relation_hidden: int = 200  # width of a layer before the relation given word and head; 0: none
     columns: str = "upos,xpos,feats,lemma"  # of CoNLL-U that are predicted beside the tree, where the treebank has them
@@ -41,13 +43,12 @@ class NetworkConfig:
 
 @dataclass(frozen=True)
 class AuxiliaryConfig:
-    """Weights of the losses that exist in training only; 0 switches one off."""
+    """Weights of the losses beside the labels'; 0 switches one off."""
 
-    arcs: float = 3.0  # biaffine scores of heads
+    arcs: float = 3.0  # biaffine scores of heads, of the network or for training only
     relations: float = 3.0  # biaffine scores of relations, given the head
     depths: float = 0.3  # of the network's stack depths
     columns: float = 1.0  # of each of the network's output columns
-    arc_dim: int = 400
     relation_dim: int = 100
 
 
@@ -61,6 +62,7 @@ class TrainingConfig:
     warmup: float = 0.05  # share of the updates
     clip: float = 5.0
     label_smoothing: float = 0.0
+    average: float = 0.0  # decay of a running mean of the weights, which is then the model; 0: none
     taught: float = 0.7  # with teachers: the share of the loss that is on their soft targets
     evaluations: int = 20  # on the dev file, over the whole training
     patience: int = 0  # evaluations without progress before training stops early; 0: never
@@ -79,6 +81,14 @@ class VocabularyConfig:
 
 
 @dataclass(frozen=True)
+class DecodingConfig:
+    """What decoding makes of the scores; 0: chosen on the dev file when training ends."""
+
+    arc_weight: float = 0.0  # how much arc scores count beside labels
+    temperature: float = 0.0  # of probabilities
+
+
+@dataclass(frozen=True)
 class Config:
     """All settings of a training but the data and the seed."""
 
@@ -87,6 +97,7 @@ class Config:
     auxiliary: AuxiliaryConfig = field(default_factory=AuxiliaryConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], base: Config | None = None) -> Config:
@@ -126,6 +137,7 @@ CONFIGS = {
             output_hidden=0,
             dropout=0.33,
             word_dropout=0.0,
+            arcs=False,
             attention=False,
             depths=False,
             relation_hidden=0,
@@ -134,6 +146,8 @@ CONFIGS = {
         auxiliary=AuxiliaryConfig(arcs=0.0, relations=0.0),
     ),
     "accurate": Config(),
+    # A tagger and nothing else: labels alone decide, and time and memory grow with the length of a sentence only.
+    "pure": Config(network=NetworkConfig(arcs=False, attention=False)),
     # For treebanks of 150,000 words and more.
     "large": Config(
         network=NetworkConfig(dropout=0.4), training=TrainingConfig(batch_words=1600, learning_rate=0.0025, epochs=40)
@@ -147,13 +161,13 @@ CONFIGS = {
             layers=2,
             output_hidden=0,
             dropout=0.1,
+            attention=False,
+            arc_dim=64,
             relation_hidden=64,
             column_hidden=0,
         ),
         training=TrainingConfig(batch_words=1600, learning_rate=0.003),
     ),
-    # The default with scores of all pairs of words as features: time and memory grow with the square of the length.
-    "attention": Config(network=NetworkConfig(attention=True)),
 }
 
 
@@ -163,7 +177,7 @@ AT_LEAST_ONE = {
     *("batch_words", "evaluations", "min_form_count", "min_char_count"),
 }
 AT_MOST_ONE = {"taught"}
-BELOW_ONE = {"dropout", "word_dropout", "warmup", "label_smoothing"}
+BELOW_ONE = {"average", "dropout", "word_dropout", "warmup", "label_smoothing"}
 
 
 def read_config(source: str | Path | None, overrides: Mapping[str, str] | None = None) -> Config:

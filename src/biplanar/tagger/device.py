@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,19 @@ from torch import Tensor, nn
 
 from biplanar.data.arrays import Float32s, Int32s, Int64s
 from biplanar.data.forest import offsets_of
-from biplanar.decoding.scores import Scores
+from biplanar.decoding.scores import MOST_HEADS, LikelyHeads, Scores
 from biplanar.errors import BiplanarError
 from biplanar.tagger.features import Batch, Spellings, Vocabulary
 from biplanar.tagger.form_cache import FormCache
+from biplanar.tagger.layers import NEVER, ArcVectors, arc_table, with_root
 from biplanar.tagger.network import Output, Tagger
 from biplanar.tagger.tensors import TensorBatch, TensorSpellings
 
 # Of the two kinds of half precision the one with more digits: scores are small.
 FULL, HALF = torch.float32, torch.float16
+
+# How many arc scores are held at a time.
+MOST_PRODUCTS = 1 << 26
 
 
 def choose_device(name: str) -> torch.device:
@@ -80,11 +85,13 @@ class TorchTagger:
         """The scores of a batch, which stay on the device until they are looked at."""
         self.network.eval()
         with self._precision():
-            output: Output = self.network(forms, TensorBatch(batch, self.device))
+            tensors = TensorBatch(batch, self.device)
+            output: Output = self.network(forms, tensors)
         labels = FetchedTables(output.labels)
         columns = DeviceColumns(output.columns) if output.columns else None
+        arcs = None if output.arcs is None else DeviceArcs(output.arcs, tensors)
         relate = None if output.dependents is None else partial(self._relate, output, labels)
-        return Scores(offsets_of(batch.lengths), labels, relate, columns)
+        return Scores(offsets_of(batch.lengths), labels, relate, columns, arcs)
 
     @torch.no_grad()
     def _relate(self, output: Output, labels: FetchedTables, governors: Int64s) -> Float32s:
@@ -149,6 +156,42 @@ class DeviceColumns:
     def tables(self) -> dict[str, Float32s]:
         """All scores."""
         return {name: np.asarray(table.float().cpu().numpy()) for name, table in self._given.items()}
+
+
+class DeviceArcs:
+    """The likeliest heads of words, found on the device, and on their way."""
+
+    def __init__(self, arcs: ArcVectors, batch: TensorBatch) -> None:
+        heads, logs = _likeliest_heads(arcs, batch)
+        self._fetched = Fetched(torch.stack([heads.int().view(FULL), logs]))
+
+    def likeliest(self) -> LikelyHeads:
+        """Up to `MOST_HEADS` heads of each word."""
+        heads, logs = self._fetched.array
+        return LikelyHeads(heads.view(np.int32), logs)
+
+
+def _likeliest_heads(arcs: ArcVectors, batch: TensorBatch) -> tuple[Tensor, Tensor]:
+    """Numbers of heads and their log-probabilities, (all words, MOST_HEADS), from blocks of some sentences' rows."""
+    dependents, heads = batch.padded(arcs.dependents), batch.padded(arcs.heads)
+    sentences, words, _ = dependents.shape
+    found = torch.full((sentences, words, MOST_HEADS), -1, dtype=torch.int32, device=heads.device)
+    logs = torch.full((sentences, words, MOST_HEADS), -torch.inf, dtype=FULL, device=heads.device)
+    most = min(MOST_HEADS, words + 1)
+    rows = max(1, min(words, MOST_PRODUCTS // max(1, words)))
+    together = max(1, MOST_PRODUCTS // max(1, rows * words))
+    for sentence, first in product(range(0, sentences, together), range(0, words, rows)):
+        some, block = slice(sentence, sentence + together), slice(first, first + rows)
+        all_heads = with_root(arcs.root, heads[some])
+        scores = arc_table(dependents[some, block], all_heads, batch.mask[some]).float()
+        own = torch.arange(scores.shape[1], device=scores.device)
+        scores[:, own, first + own + 1] = NEVER  # no word is its own head
+        best = scores.log_softmax(dim=-1).topk(most, dim=-1)
+        logs[some, block, :most] = best.values.clamp(min=NEVER)
+        found[some, block, :most] = best.indices.int()
+    impossible = logs <= NEVER / 2  # padding
+    found, logs = found.masked_fill(impossible, -1), logs.masked_fill(impossible, -torch.inf)
+    return batch.only_words(found), batch.only_words(logs)
 
 
 class Fetched:

@@ -9,6 +9,7 @@ import numpy as np
 
 from biplanar.data.arrays import Float32s, Int32s, Int64s
 from biplanar.decoding.candidates import log_probabilities
+from biplanar.decoding.scores import LikelyHeads
 from biplanar.tagger.features import Corpus, batches_by_words
 from biplanar.tagger.predict import Scorer
 
@@ -17,6 +18,9 @@ MOST_LABELS = 8
 
 # What the relations given the head are called beside the tasks.
 RELATION = "relation"
+
+# What heads are called beside the tasks: their labels are 0 for the root, or a word's number.
+ARCS = "arcs"
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ def soft_targets(teacher: Scorer, corpus: Corpus, heads: Int32s, batch_words: in
             tables[RELATION] = scores.relate(heads[places[-1]])
         for task, table in tables.items():
             parts.setdefault(task, []).append(_likeliest(table))
+        if scores.arcs is not None:
+            parts.setdefault(ARCS, []).append(_likely_heads(scores.arcs.likeliest()))
     order = np.argsort(np.concatenate(places))
     return {task: _joined(targets, order) for task, targets in parts.items()}
 
@@ -50,6 +56,11 @@ def _likeliest(scores: Float32s) -> SoftTargets:
     labels = np.argpartition(-probabilities, most - 1, axis=1)[:, :most]
     kept = np.take_along_axis(probabilities, labels, axis=1)
     return SoftTargets(labels, kept / kept.sum(axis=1, keepdims=True))
+
+
+def _likely_heads(found: LikelyHeads) -> SoftTargets:
+    kept = np.exp(found.logs)
+    return SoftTargets(np.maximum(found.heads, 0).astype(np.int64), kept / kept.sum(axis=1, keepdims=True))
 
 
 def _joined(parts: Sequence[SoftTargets], order: Int64s) -> SoftTargets:

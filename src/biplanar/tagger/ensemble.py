@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from biplanar.data.arrays import Float32s, Int64s
+from biplanar.decoding.arcs import KnownHeads, average_heads
 from biplanar.decoding.candidates import log_probabilities
 from biplanar.decoding.columns import ColumnTables
 from biplanar.decoding.scores import DEPREL, Scores
@@ -52,7 +53,7 @@ class Ensemble:
         return [member.scorer.represent(forms) for member in self.members]
 
     def score(self, forms: list[Any], batch: Batch) -> Scores:
-        """Log-probabilities by task, and of relations given heads where all members have them."""
+        """Log-probabilities by task, and of heads and of relations given heads where all members have them."""
         found = [member.scorer.score(vectors, batch) for member, vectors in zip(self.members, forms, strict=True)]
         labels = {task: self._average(task, [one.labels[task] for one in found]) for task in self.trees}
         tables = [{} if one.columns is None else one.columns.tables() for one in found]
@@ -63,7 +64,9 @@ class Ensemble:
 
         all_relate = all(scores.knows_heads for scores in found)
         all_columns = ColumnTables(columns) if columns else None
-        return Scores(found[0].offsets, labels, relate if all_relate else None, all_columns)
+        heads = [one.arcs.likeliest() for one in found if one.arcs is not None]
+        arcs = KnownHeads(average_heads(heads)) if len(heads) == len(found) else None
+        return Scores(found[0].offsets, labels, relate if all_relate else None, all_columns, arcs)
 
     @cached_property
     def trees(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from biplanar.tagger.export_bilstm import BiLstmExport, array_of, bias_of
 from biplanar.tagger.layers import NEVER, BiaffineArcs, SharedDropout
 from biplanar.tagger.network import ATTENTION, ColumnOutputs, Relations, Tagger
 from biplanar.tagger.onnx_graph import Graph, Shape, write_model
-from biplanar.tagger.runtime import DEPENDENT, GOVERNOR, OnnxFiles
+from biplanar.tagger.runtime import ARC_DEPENDENT, ARC_HEAD, ARC_ROOT, DEPENDENT, GOVERNOR, OnnxFiles
 
 LONGEST = 2**31 - 1
 
@@ -114,8 +114,14 @@ def _words(network: Tagger, encoder: EncoderExport) -> onnx.ModelProto:
         firsts[task] = first
     if network.relations is not None:
         firsts |= {DEPENDENT: network.relations.dependent, GOVERNOR: network.relations.head}
+    arcs = network.arcs if network.gives_arcs else None
+    if arcs is not None:
+        firsts |= {ARC_DEPENDENT: arcs.arc_dependent, ARC_HEAD: arcs.arc_head}
     shapes: dict[str, Shape] = {}
-    for task, scores in _apply_all(encoder, firsts, hidden, network.width).items():
+    first_layers = _apply_all(encoder, firsts, hidden, network.width)
+    if arcs is not None:
+        shapes |= _arcs(graph, arcs, first_layers.pop(ARC_DEPENDENT), first_layers.pop(ARC_HEAD))
+    for task, scores in first_layers.items():
         if attention is not None and task in outputs:
             # What attention adds has a range of its own, so its product is apart.
             weight = array_of(firsts[task].weight)[:, network.width :]
@@ -143,6 +149,19 @@ def _apply_all(encoder: EncoderExport, layers: dict[str, nn.Linear], hidden: str
     names = {task: f"firsts.{task}" for task in layers}
     encoder.graph.split(table, [layer.out_features for layer in layers.values()], list(names.values()), "firsts.split")
     return names
+
+
+def _arcs(graph: Graph, arcs: BiaffineArcs, dependents: str, heads: str) -> dict[str, Shape]:
+    """Like `BiaffineArcs.vectors`, from its first layers; gives the shapes of the tables."""
+    weight = array_of(arcs.arc_weight)  # (arc_dim + 1, arc_dim), its last row for the one beside each dependent
+    active = graph.add("LeakyRelu", [dependents], "arc.dependent.activation", alpha=0.1)
+    product = graph.product(weight[:-1].T, active, "arc.dependent")
+    wanted = graph.add("Add", [product, graph.constant(weight[-1], "arc.dependent.bias")], ARC_DEPENDENT)
+    root = nn.functional.leaky_relu(arcs.arc_head(arcs.root), 0.1)
+    graph.add("MatMul", [wanted, graph.constant(array_of(root)[:, None], "arc.root.vector")], ARC_ROOT)
+    graph.add("LeakyRelu", [heads], ARC_HEAD, alpha=0.1)
+    size = weight.shape[1]
+    return {ARC_DEPENDENT: ["all words", size], ARC_HEAD: ["all words", size], ARC_ROOT: ["all words", 1]}
 
 
 def _columns(encoder: EncoderExport, columns: ColumnOutputs, hidden: str, width: int) -> dict[str, Shape]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
+
+from biplanar.tagger.tensors import TensorBatch
 
 NEVER = -1e4  # the score of what cannot be; in half precision, too
 
@@ -36,11 +40,40 @@ class BiaffineArcs(nn.Module):
 
     def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """Scores of heads, the root first: (sentences, words, 1 + words)."""
+        return arc_table(self._as_dependents(hidden), self._as_heads(with_root(self.root, hidden)), mask)
+
+    def vectors(self, words: Tensor) -> ArcVectors:
+        """What encoded words, (all words, width), are in arcs."""
+        return ArcVectors(self._as_dependents(words), self._as_heads(words), self._as_heads(self.root))
+
+    def _as_dependents(self, hidden: Tensor) -> Tensor:
         dependents = self.dropout(nn.functional.leaky_relu(self.arc_dependent(hidden), 0.1))
-        heads = self.dropout(nn.functional.leaky_relu(self.arc_head(with_root(self.root, hidden)), 0.1))
-        scores: Tensor = with_one(dependents) @ self.arc_weight @ heads.transpose(1, 2)
-        padding = nn.functional.pad(~mask, (1, 0), value=False)  # (sentences, 1 + words)
-        return scores.masked_fill(padding[:, None, :], NEVER)
+        product: Tensor = with_one(dependents) @ self.arc_weight
+        return product
+
+    def _as_heads(self, hidden: Tensor) -> Tensor:
+        heads: Tensor = self.dropout(nn.functional.leaky_relu(self.arc_head(hidden), 0.1))
+        return heads
+
+
+class ArcVectors(NamedTuple):
+    """What words are in arcs: the score of an arc is the product of its dependent's vector and its head's."""
+
+    dependents: Tensor  # (all words, arc_dim)
+    heads: Tensor
+    root: Tensor  # as a head: (arc_dim,)
+
+    def table(self, batch: TensorBatch) -> Tensor:
+        """The scores of all heads, the root first: (sentences, words, 1 + words)."""
+        heads = with_root(self.root, batch.padded(self.heads))
+        return arc_table(batch.padded(self.dependents), heads, batch.mask)
+
+
+def arc_table(dependents: Tensor, heads: Tensor, mask: Tensor) -> Tensor:
+    """The products of all vectors of a sentence's words and of its heads, the root first; padding is never a head."""
+    scores = dependents @ heads.transpose(1, 2)
+    padding = nn.functional.pad(~mask, (1, 0), value=False)  # (sentences, 1 + words)
+    return scores.masked_fill(padding[:, None, :], NEVER)
 
 
 def with_root(root: Tensor, hidden: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.stacks import DEPTH_TASK
 from biplanar.tagger.config import AuxiliaryConfig, NetworkConfig
 from biplanar.tagger.encoders import make_encoder
-from biplanar.tagger.layers import BiaffineArcs, SharedDropout, with_one, with_root
+from biplanar.tagger.layers import ArcVectors, BiaffineArcs, SharedDropout, with_one, with_root
 from biplanar.tagger.tensors import TensorBatch
 
 # What attention adds to each word: two contexts, and five numbers of its own and of the word before.
@@ -32,7 +32,6 @@ class Tagger(nn.Module):
         chars: int,
         tasks: Mapping[str, Sequence[str]],
         *,
-        arc_dim: int = 400,
         treebanks: int = 1,
     ) -> None:
         """`tasks` are the labels of each task; those of output columns are called like these."""
@@ -42,7 +41,8 @@ class Tagger(nn.Module):
         self.tasks = tuple(labels)
         self.encoder = make_encoder(config, forms, chars, treebanks)
         width = self.encoder.width
-        self.arcs = BiaffineArcs(width, arc_dim, config.dropout) if config.attention else None
+        self.gives_arcs = config.arcs
+        self.arcs = BiaffineArcs(width, config.arc_dim, config.dropout) if config.arcs or config.attention else None
         self.attention = Attention(width, config.dropout) if config.attention else None
         features = width + (ATTENTION if config.attention else 0)
         self.outputs = nn.ModuleDict(
@@ -65,12 +65,13 @@ class Tagger(nn.Module):
     def forward(self, forms: Tensor, batch: TensorBatch) -> Output:
         """All that can be said of the words before their heads are known."""
         words = self.encoder(forms, batch)  # (all words, width)
-        arcs = None if self.arcs is None else self.arcs(batch.padded(words), batch.mask)
-        labels = self.score(words, batch, arcs)
+        arcs = None if self.arcs is None else self.arcs.vectors(words)
+        labels = self.score(words, batch, None if arcs is None or self.attention is None else arcs.table(batch))
         columns = {} if self.columns is None else self.columns(forms, words, batch)
+        given = arcs if self.gives_arcs else None
         if self.relations is None:
-            return Output(labels, columns)
-        return Output(labels, columns, self.relations.dependent(words), self.relations.head(words))
+            return Output(labels, columns, given)
+        return Output(labels, columns, given, self.relations.dependent(words), self.relations.head(words))
 
     def score(self, words: Tensor, batch: TensorBatch, arcs: Tensor | None) -> dict[str, Tensor]:
         """Scores by task of encoded words; `arcs` are the scores of their heads."""
@@ -89,6 +90,7 @@ class Output(NamedTuple):
 
     labels: dict[str, Tensor]
     columns: dict[str, Tensor]
+    arcs: ArcVectors | None = None
     dependents: Tensor | None = None  # (all words, relation_hidden), for `Relations.relate`
     heads: Tensor | None = None
 
@@ -236,29 +238,24 @@ class AuxiliaryHeads(nn.Module):
     """Further tasks on the same encoder, for training only: biaffine heads and relations."""
 
     def __init__(
-        self, config: AuxiliaryConfig, width: int, dropout: float, relations: int, *, own_arcs: bool = True
+        self, config: AuxiliaryConfig, width: int, dropout: float, relations: int, *, arc_dim: int = 0
     ) -> None:
+        """With an `arc_dim`, it has arc scores of its own, for a network that has none."""
         super().__init__()
         self.config = config
-        self.arcs = BiaffineArcs(width, config.arc_dim, dropout) if own_arcs and config.arcs else None
+        self.arcs = BiaffineArcs(width, arc_dim, dropout) if arc_dim and config.arcs else None
         self.root = nn.Parameter(torch.zeros(width))
         self.dropout = SharedDropout(min(dropout, 0.33))
         self.relation_head = nn.Linear(width, config.relation_dim)
         self.relation_dependent = nn.Linear(width, config.relation_dim)
         self.relation_weight = nn.Parameter(torch.zeros(relations, config.relation_dim + 1, config.relation_dim + 1))
 
-    def loss(self, words: Tensor, batch: TensorBatch, arcs: Tensor | None, heads: Tensor, deprels: Tensor) -> Tensor:
-        """The weighted sum of the losses that are switched on; `heads` is (sentences, words), `deprels` flat."""
-        total = words.new_zeros(())
-        if arcs is not None:
-            scores = batch.only_words(arcs)  # (all words, 1 + words)
-            loss = nn.functional.cross_entropy(scores.float(), batch.only_words(heads))
-            total = total + self.config.arcs * loss
-        if self.config.relations:
-            relations = batch.only_words(self.relation_scores(batch.padded(words), heads))  # (all words, relations)
-            loss = nn.functional.cross_entropy(relations.float(), deprels)
-            total = total + self.config.relations * loss
-        return total
+    def relation_loss(self, words: Tensor, batch: TensorBatch, heads: Tensor, deprels: Tensor) -> Tensor:
+        """The weighted loss of relations, given the heads: `heads` is (sentences, words), `deprels` flat."""
+        if not self.config.relations:
+            return words.new_zeros(())
+        relations = batch.only_words(self.relation_scores(batch.padded(words), heads))  # (all words, relations)
+        return self.config.relations * nn.functional.cross_entropy(relations.float(), deprels)
 
     def relation_scores(self, hidden: Tensor, heads: Tensor) -> Tensor:
         """How good each relation is between each word and its head: (sentences, words, relations)."""

@@ -14,6 +14,7 @@ import onnxruntime
 from biplanar.data.arrays import Float32s, Int64s
 from biplanar.data.files import writing
 from biplanar.data.forest import offsets_of
+from biplanar.decoding.arcs import ArcProducts
 from biplanar.decoding.columns import ColumnTables
 from biplanar.decoding.scores import Scores
 from biplanar.encodings.columns import COLUMNS
@@ -23,6 +24,9 @@ from biplanar.tagger.form_cache import FormCache
 
 # Tables of `words.onnx` that are no labels: what each word is as a dependent and as a head.
 DEPENDENT, GOVERNOR = "relation.dependent", "relation.head"
+
+# And in arcs: its vectors as a dependent and as a head, and the score of the root as its head.
+ARC_TABLES = ARC_DEPENDENT, ARC_HEAD, ARC_ROOT = "arc.dependent", "arc.head", "arc.root"
 
 # The version of the graph's layout; a file of another version is refused.
 FORMAT_KEY, FORMAT_VERSION = "biplanar_format", "2"
@@ -95,6 +99,8 @@ class OnnxTagger:
                 raise FileError(f"{self.files.words}: {expected}, found {found}")
         if (DEPENDENT in self.labels) != (GOVERNOR in self.labels):
             raise FileError(f"{self.files.words}: expected both {DEPENDENT} and {GOVERNOR} or neither, found one")
+        if len({name in self.labels for name in ARC_TABLES}) > 1:
+            raise FileError(f"{self.files.words}: expected all of {', '.join(ARC_TABLES)} or none, found some")
 
     def _read_known(self, forms: int) -> Float32s | None:
         path = self.files.known
@@ -154,7 +160,11 @@ class OnnxTagger:
         if self._relations is not None:
             relate = partial(self._relate, tables.pop(DEPENDENT), tables.pop(GOVERNOR))
         columns = {task: tables.pop(task) for task in list(tables) if task in COLUMNS}
-        return Scores(offsets_of(batch.lengths), tables, relate, ColumnTables(columns) if columns else None)
+        offsets, arcs = offsets_of(batch.lengths), None
+        if ARC_ROOT in tables:
+            dependents, heads, roots = (tables.pop(name) for name in ARC_TABLES)
+            arcs = ArcProducts(offsets, dependents, heads, roots[:, 0])
+        return Scores(offsets, tables, relate, ColumnTables(columns) if columns else None, arcs)
 
     def _tables(self, forms: Float32s, batch: Batch) -> dict[str, Float32s]:
         if not batch.words.size:  # ONNX Runtime would end the process

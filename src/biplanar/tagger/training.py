@@ -6,12 +6,13 @@ import math
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from biplanar.data.arrays import Int64s
 from biplanar.data.conllu import Sentence
@@ -28,7 +29,7 @@ from biplanar.encodings.stacks import DEPTH_TASK, as_stack_encoding, depth_colum
 from biplanar.errors import BiplanarError
 from biplanar.tagger.config import Config, ConfigError
 from biplanar.tagger.device import TorchTagger
-from biplanar.tagger.distill import RELATION, SoftTargets, soft_targets
+from biplanar.tagger.distill import ARCS, RELATION, SoftTargets, soft_targets
 from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.features import Corpus, Spellings, Vocabulary, batches_by_words
 from biplanar.tagger.network import AuxiliaryHeads, Tagger
@@ -162,7 +163,7 @@ class Trainer:
             self.network.width,
             config.network.dropout,
             len(self.vocabulary.tasks["deprel"]),
-            own_arcs=not config.network.attention,
+            arc_dim=0 if self.network.arcs else config.network.arc_dim,
         ).to(self.device)
         self.batches = max(1, round(len(self.train_examples.forest.heads) / config.training.batch_words))
         self.epochs = config.training.epochs or enough_epochs(self.batches)
@@ -174,6 +175,9 @@ class Trainer:
             eps=1e-8,
             fused=self.device.type == "cuda",
         )
+        self.average = None
+        if config.training.average:
+            self.average = AveragedModel(self.network, multi_avg_fn=_running_mean(config.training.average))
         self.epoch, self.best_las, self.stale = 0, -1.0, 0
         self._targets = {
             task: torch.from_numpy(column.ids.astype(np.int64)).to(self.device)
@@ -195,6 +199,11 @@ class Trainer:
         }
         corpus, heads = self.train_examples.corpus, self.train_examples.forest.heads
         return soft_targets(Ensemble(teachers, known), corpus, heads, DEV_BATCH_WORDS)
+
+    @property
+    def kept(self) -> Tagger:
+        """The network that is judged and kept: the one that is trained, or the running mean of its weights."""
+        return self.network if self.average is None else cast(Tagger, self.average.module)
 
     @property
     def finished(self) -> bool:
@@ -256,6 +265,8 @@ class Trainer:
         parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
         nn.utils.clip_grad_norm_(parameters, self.config.training.clip)
         self.optimizer.step()
+        if self.average is not None:
+            self.average.update_parameters(self.network)
         return loss.detach() * len(gold.governors)
 
     def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
@@ -271,7 +282,15 @@ class Trainer:
             table = self.network.relations(words, gold.governors)
             loss = loss + self._label_loss(table, gold.targets["deprel"], gold.soft.get(RELATION))
         loss = loss + self._column_loss(forms, words, batch, gold)
-        return loss, self.auxiliary.loss(words, batch, arcs, gold.heads, gold.targets["deprel"])
+        auxiliary_loss = self.auxiliary.relation_loss(words, batch, gold.heads, gold.targets["deprel"])
+        return loss, auxiliary_loss + self._arc_loss(arcs, batch, gold)
+
+    def _arc_loss(self, arcs: Tensor | None, batch: TensorBatch, gold: Gold) -> Tensor:
+        """The weighted loss of the scores of heads: (sentences, words, 1 + words)."""
+        if arcs is None:
+            return torch.zeros((), device=self.device)
+        table, heads = batch.only_words(arcs), batch.only_words(gold.heads)
+        return self.config.auxiliary.arcs * self._label_loss(table, heads, gold.soft.get(ARCS), smooth=False)
 
     def _column_loss(self, forms: Tensor, words: Tensor, batch: TensorBatch, gold: Gold) -> Tensor:
         """The weighted loss of all output columns."""
@@ -279,9 +298,11 @@ class Trainer:
         losses = [self._label_loss(table, gold.targets[task], gold.soft.get(task)) for task, table in tables.items()]
         return self.config.auxiliary.columns * sum(losses, start=torch.zeros((), device=self.device))
 
-    def _label_loss(self, table: Tensor, labels: Tensor, soft: tuple[Tensor, Tensor] | None) -> Tensor:
+    def _label_loss(
+        self, table: Tensor, labels: Tensor, soft: tuple[Tensor, Tensor] | None, *, smooth: bool = True
+    ) -> Tensor:
         """The mean over all words, of which those without a label add nothing."""
-        smoothing = self.config.training.label_smoothing
+        smoothing = self.config.training.label_smoothing if smooth else 0.0
         total = nn.functional.cross_entropy(
             table.float(), labels, ignore_index=UNLABELLED, label_smoothing=smoothing, reduction="sum"
         )
@@ -312,12 +333,16 @@ class Trainer:
         inventory = LabelInventory(self.encoding, self.vocabulary.tasks)
         chosen = get_decoder(DEFAULT_DECODER if is_searchable(self.encoding) else DEFAULT_LABEL_DECODER)
         decoder, names = TreeDecoder(inventory, chosen, SearchConfig(QUICK)), np.array(inventory.deprels)
-        scorer = TorchTagger(self.network, self.vocabulary, self.device)
+        scorer = TorchTagger(self.kept, self.vocabulary, self.device)
         upos = None if UPOS in self.vocabulary.tasks else self.dev.upos
         system = parse_corpus(scorer, self.dev_corpus, decoder, DEV_BATCH_WORDS, upos)
         heads = system.heads == self.dev.heads
         relations = names[system.relations] == np.array(self.dev.deprels.labels())
         return 100 * float(heads.mean()), 100 * float((heads & relations).mean())
+
+
+def _running_mean(decay: float) -> Any:
+    return get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
 
 
 def enough_epochs(batches: int) -> int:
@@ -337,8 +362,9 @@ def _is_taught(task: str, teachers: Sequence[Member]) -> bool:
 
 
 def _check(config: Config) -> None:
-    if config.network.attention and not config.auxiliary.arcs:
-        raise ConfigError("network.attention: expected auxiliary.arcs above 0, as that loss teaches it, found 0")
+    for name in ("arcs", "attention"):
+        if getattr(config.network, name) and not config.auxiliary.arcs:
+            raise ConfigError(f"network.{name}: expected auxiliary.arcs above 0, as that loss teaches it, found 0")
 
 
 def _numbers(treebanks: Sequence[int] | None, config: Config) -> Int64s | None:
@@ -353,7 +379,6 @@ def build_network(config: Config, vocabulary: Vocabulary, vectors: Vectors | Non
         len(vocabulary.forms),
         len(vocabulary.chars),
         vocabulary.tasks,
-        arc_dim=config.auxiliary.arc_dim,
         treebanks=vocabulary.treebanks,
     )
     with torch.no_grad():

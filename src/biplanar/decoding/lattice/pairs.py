@@ -8,6 +8,7 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Float32s, Float64s, Int8s, Int32s, Int64s
+from biplanar.decoding.lattice.arcs import Arcs
 from biplanar.decoding.lattice.states import DEEPEST, FIELD, LabelEffects, fit, unpacked
 
 # The narrowest beam.
@@ -40,11 +41,12 @@ class Costs(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What is known of some sentences' labels."""
+    """What is known of some sentences' labels and arcs."""
 
     candidates: Candidates
     labels: LabelEffects
     costs: Costs
+    arcs: Arcs
 
 
 class SearchLimits(NamedTuple):
@@ -139,6 +141,16 @@ def closable_depths(pairs: Pairs, first: int, words: int) -> Int64s:
             room[stack] = min(room[stack] + most, DEEPEST)
             packed[word] |= room[stack] << (FIELD * stack)
     return packed
+
+
+@compiled()
+def count_moves(pairs: Pairs, first: int, end: int, labels: LabelEffects) -> int:
+    """How many moves all pairs of some words have together."""
+    count = 0
+    for pair in range(pairs.starts[first], pairs.starts[end]):
+        for label in pairs.labels[pair]:
+            count += labels.starts[label + 1] - labels.starts[label]
+    return count
 
 
 @compiled()

@@ -6,7 +6,7 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Float64s, Int8s, Int32s, Int64s
-from biplanar.decoding.lattice.graph import best_path, draw, forward_sums, lattice_of, next_paths
+from biplanar.decoding.lattice.graph import best_path, lattice_of, likely_edges, next_paths
 from biplanar.decoding.lattice.pairs import FEWEST, Candidates, Pairs, Problem, SearchLimits, make_pairs
 from biplanar.decoding.lattice.shortest import quickest, shortfalls_of, workspace_for
 from biplanar.decoding.lattice.trees import has_cycle, heads_of, heads_of_labels, put
@@ -26,13 +26,14 @@ def search_all(offsets: Int64s, problem: Problem, limits: SearchLimits, chosen: 
     `chosen` has a row for each plane. Where the best path has a cycle or is too far off, the labels are each word's
     best.
     """
-    candidates, labels, costs = problem
+    candidates, labels, costs, arcs = problem
     outcomes = np.empty(len(offsets) - 1, dtype=np.int8)
     pairs = make_pairs(offsets, candidates, labels, limits.least)
-    work, lost = workspace_for(offsets, pairs, limits), shortfalls_of(pairs, offsets[0], costs)
+    work = workspace_for(offsets, pairs, limits, labels, arcs.known)
+    lost = shortfalls_of(pairs, offsets[0], costs)
     for s in range(len(outcomes)):
         start, words = offsets[s], offsets[s + 1] - offsets[s]
-        path = quickest(start - offsets[0], words, pairs, lost, limits, work)
+        path = quickest(start - offsets[0], start, words, pairs, lost, problem, limits, work)
         if len(path) == words:
             outcomes[s] = _take(path, pairs, start, problem, chosen, heads)
         else:
@@ -114,21 +115,32 @@ def best_trees(start: int, words: int, problem: Problem, limits: SearchLimits, w
 
 
 @compiled()
-def draw_trees(start: int, words: int, problem: Problem, limits: SearchLimits, wanted: int, seed: int) -> Int32s:
-    """Trees drawn from the posterior of well-formed label sequences, as rows of heads.
+def head_likelihoods(
+    start: int, words: int, problem: Problem, limits: SearchLimits, share: float, heads: Int32s
+) -> Float64s:
+    """How likely the given heads of a sentence are, by all its trees; nothing where no tree was found.
 
-    A drawn sequence with a cycle is thrown away; after ten times as many as are wanted, fewer come back.
+    States must know their stacks. Sequences with a cycle count as well: they are few.
     """
     pairs, lattice = lattice_of(start, words, problem, limits, False)
-    trees, found = np.empty((wanted, words), dtype=np.int32), 0
-    if lattice.states:
-        sums = forward_sums(lattice)
-        np.random.seed(seed)  # the compiled code's own generator
-        for _ in range(10 * wanted):
-            heads = heads_of(draw(words, lattice, sums), pairs, problem.labels)
-            if not has_cycle(heads):
-                trees[found] = heads
-                found += 1
-                if found == wanted:
-                    break
-    return trees[:found]
+    if not lattice.states:
+        return np.zeros(0)
+    edges, likelihoods = likely_edges(lattice, pairs, problem.labels, share), np.zeros(words)
+    for edge in range(len(edges.likelihoods)):
+        for dependent, head in edges.arcs[edges.starts[edge] : edges.starts[edge + 1]]:
+            if heads[dependent - 1] == head:
+                likelihoods[dependent - 1] += edges.likelihoods[edge]
+    return likelihoods
+
+
+@compiled()
+def arc_likelihoods(start: int, words: int, problem: Problem, limits: SearchLimits, share: float) -> Float64s:
+    """How likely all arcs of a sentence are: (words, 1 + words); nothing where no tree was found."""
+    pairs, lattice = lattice_of(start, words, problem, limits, False)
+    if not lattice.states:
+        return np.zeros((0, 1))
+    edges, likelihoods = likely_edges(lattice, pairs, problem.labels, share), np.zeros((words, words + 1))
+    for edge in range(len(edges.likelihoods)):
+        for dependent, head in edges.arcs[edges.starts[edge] : edges.starts[edge + 1]]:
+            likelihoods[dependent - 1, head] += edges.likelihoods[edge]
+    return likelihoods

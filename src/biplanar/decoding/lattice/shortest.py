@@ -8,16 +8,30 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
-from biplanar.decoding.lattice.pairs import Costs, Pairs, SearchLimits, beam_for, closable_depths
+from biplanar.decoding.lattice.arcs import Stacks, clear_stacks, empty_stacks, identity_of, move_stacks, root_loss
+from biplanar.decoding.lattice.pairs import (
+    Costs,
+    Pairs,
+    Problem,
+    SearchLimits,
+    beam_for,
+    closable_depths,
+    count_moves,
+)
 from biplanar.decoding.lattice.states import (
     CLOSES_RIGHT,
     HEADLESS,
+    NUMBER,
     OPENS_LEFT,
+    STAMP,
+    LabelEffects,
     depth_of,
     find_slot,
     may_end,
     next_state,
 )
+
+EMPTY_STACKS = np.arange(4, dtype=np.int32)
 
 # How much less likely than the best labels of all a path is that is looked for, before a whole lattice is built.
 SHORTFALLS = (2.0, 5.0, 12.0, 30.0)
@@ -36,10 +50,14 @@ class Workspace(NamedTuple):
     """Room for the states of one sentence after the other."""
 
     keys: Int64s
+    identities: Int64s  # by which states are told apart: their keys, or these and their stacks
+    tops: Int32s  # (states, 4): the stacks of each state, if they are known
     losses: Float64s  # of the best way to each state
     sources: Int32s
     pairs: Int32s
-    table: Int32s  # in which a word's states are found by their keys; what it holds of other words is overlooked
+    table: Int64s  # in which a word's states are found
+    stamp: Int64s  # (1,): how many words have used the table
+    stacks: Stacks
 
 
 @compiled()
@@ -63,73 +81,126 @@ def shortfalls_of(pairs: Pairs, start: int, costs: Costs) -> Shortfalls:
 
 
 @compiled()
-def workspace_for(offsets: Int64s, pairs: Pairs, limits: SearchLimits) -> Workspace:
-    """Room for any of the sentences, and for any word's states before only the best of them go on."""
-    room, most_new = 0, 0
+def workspace_for(offsets: Int64s, pairs: Pairs, limits: SearchLimits, labels: LabelEffects, known: bool) -> Workspace:
+    """Room for any of the sentences, and for any word's states before only the best of them go on.
+
+    `known` says whether states know their stacks.
+    """
+    room, most_new, nodes = 0, 0, 0
     for s in range(len(offsets) - 1):
         first, end, most = offsets[s] - offsets[0], offsets[s + 1] - offsets[0], 0
         for word in range(first, end):
             most = max(most, pairs.starts[word + 1] - pairs.starts[word])
         beam = beam_for(limits, pairs.starts[end] - pairs.starts[first])
         room, most_new = max(room, beam * (end - first + most)), max(most_new, beam * most)
+        if known:
+            nodes = max(nodes, beam * count_moves(pairs, first, end, labels))
     slots = 256
     while slots < 2 * most_new:
         slots *= 2
     keys, losses = np.empty(room + 2, dtype=np.int64), np.empty(room + 2)
+    identities = np.empty(room + 2, dtype=np.int64) if known else keys
+    tops = np.empty((room + 2 if known else 1, 4), dtype=np.int32)
     sources, by = np.empty(room + 2, dtype=np.int32), np.empty(room + 2, dtype=np.int32)
-    return Workspace(keys, losses, sources, by, np.zeros(slots, dtype=np.int32))
+    table, stamp = np.zeros(slots, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    return Workspace(keys, identities, tops, losses, sources, by, table, stamp, empty_stacks(nodes))
 
 
 @compiled()
-def quickest(first: int, words: int, pairs: Pairs, lost: Shortfalls, limits: SearchLimits, work: Workspace) -> Int32s:
-    """The pairs on the best path if it is not too far below the best labels of all; or nothing."""
+def quickest(
+    first: int,
+    start: int,
+    words: int,
+    pairs: Pairs,
+    lost: Shortfalls,
+    problem: Problem,
+    limits: SearchLimits,
+    work: Workspace,
+) -> Int32s:
+    """The pairs on the best path if it is not too far below the best labels of all; or nothing.
+
+    The sentence starts at `first` among all words that have pairs, and at `start` among all words.
+    """
     beam = beam_for(limits, pairs.starts[first + words] - pairs.starts[first])
     closable = closable_depths(pairs, first, words)
-    for most in SHORTFALLS:
-        state = find_path(first, words, pairs, lost, closable, most, beam, work)
+    for shortfall in SHORTFALLS:
+        most, margin = (np.inf, limits.margin) if problem.arcs.known else (shortfall, np.inf)
+        state = find_path(first, start, words, pairs, lost, problem, closable, most, margin, beam, work)
         if state >= 0:
             path = np.empty(words, dtype=np.int32)
             for word in range(words - 1, -1, -1):
                 path[word], state = work.pairs[state], work.sources[state]
             return path
+        if problem.arcs.known:
+            break
     return np.zeros(0, dtype=np.int32)
 
 
 @compiled()
 def find_path(
-    first: int, words: int, pairs: Pairs, lost: Shortfalls, closable: Int64s, most: float, beam: int, work: Workspace
+    first: int,
+    start: int,
+    words: int,
+    pairs: Pairs,
+    lost: Shortfalls,
+    problem: Problem,
+    closable: Int64s,
+    most: float,
+    margin: float,
+    beam: int,
+    work: Workspace,
 ) -> int:
     """The last state of the best path of a sentence, if what it falls short of the best is within `most`; or -1.
 
-    It is the best path of the lattice as well: states that have lost more already cannot be on it. The sentence starts
-    at `first` among all words that have pairs.
+    It is the best path of the lattice as well: states that have lost more already cannot be on it.
     """
+    arcs, tops = problem.arcs, np.zeros(4, dtype=np.int32)
+    clear_stacks(work.stacks)
     work.keys[0], work.losses[0] = 0, 0.0
+    work.tops[0] = EMPTY_STACKS
     begin, states = 0, 1
     for word in range(words):
-        at, end = first + word, states
+        at, end, highest = first + word, states, most
+        work.stamp[0] += 1
+        stamp = work.stamp[0]
         for source in range(begin, end):
             key, base = work.keys[source], work.losses[source]
             for pair in range(pairs.starts[at], pairs.starts[at + 1]):
                 loss = base + lost.pairs[pair]
-                if loss > most:
+                if loss > highest:
                     break
                 after = next_state(key, pairs.needs[pair], pairs.changes[pair], pairs.kinds[pair], closable[word + 1])
                 if after < 0:
                     continue
                 loss += _loss_beside(key, after, pairs.kinds[pair], at, lost)
-                if loss > most:
+                loss += root_loss(arcs, key, pairs.kinds[pair], start + word)
+                if loss > highest:
                     continue
-                slot = find_slot(after, work.table, work.keys, end, states)
-                state = work.table[slot]
-                if not end <= state < states:
+                identity = after
+                if arcs.known:
+                    for stack in range(4):
+                        tops[stack] = work.tops[source, stack]
+                    loss += move_stacks(word, start, pairs.labels[pair], problem.labels, tops, work.stacks, arcs)
+                    if loss > highest:
+                        continue
+                    identity = identity_of(after, tops)
+                highest = min(highest, loss + margin)
+                slot = find_slot(identity, work.table, work.identities, stamp)
+                state = work.table[slot] & NUMBER
+                if work.table[slot] >> STAMP != stamp:
                     state = states
-                    work.table[slot], work.keys[state], work.losses[state] = state, after, np.inf
+                    work.table[slot] = stamp << STAMP | state
+                    work.keys[state], work.losses[state] = after, np.inf
+                    if arcs.known:
+                        work.identities[state] = identity
+                        for stack in range(4):
+                            work.tops[state, stack] = tops[stack]
                     states += 1
                 if loss < work.losses[state]:
                     work.losses[state], work.sources[state], work.pairs[state] = loss, source, pair
         begin, states = end, _narrow(end, states, beam, work)
-    return _best_end(begin, states, lost.relations[first + words - 1, 1], most, work)
+    last = lost.relations[first + words - 1, 1] + root_loss(arcs, HEADLESS, 0, start + words)
+    return _best_end(begin, states, last, most, work)
 
 
 @compiled()
@@ -188,5 +259,8 @@ def _narrow(begin: int, end: int, beam: int, work: Workspace) -> int:
             equal -= loss == lowest[beam - 1]
             work.keys[kept], work.losses[kept] = work.keys[state], loss
             work.sources[kept], work.pairs[kept] = work.sources[state], work.pairs[state]
+            if len(work.tops) > 1:
+                for stack in range(4):
+                    work.tops[kept, stack] = work.tops[state, stack]
             kept += 1
     return kept

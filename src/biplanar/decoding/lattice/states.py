@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Bytes, Int32s, Int64s
+from biplanar.data.arrays import Bytes, Int64s
 from biplanar.encodings.stacks import POP_HEAD, PUSH_DEPENDENT, PUSH_HEAD, Moves, is_push, stack_of
 
 # Four depths in one number, each with a guard bit above it: one subtraction compares all four.
@@ -21,6 +21,10 @@ DEEPEST = (1 << (FIELD - 1)) - 1
 GUARDS = sum(1 << (FIELD * stack + FIELD - 1) for stack in range(4))
 DEPTHS = (1 << (4 * FIELD)) - 1
 ROOT_USED, HEADLESS = 1 << (4 * FIELD), 1 << (4 * FIELD + 1)
+
+# Hash tables of states hold their numbers with a stamp above them; entries with older stamps are overlooked.
+STAMP = 32
+NUMBER = (1 << STAMP) - 1
 
 # What a label does, beside what it takes from the stacks and puts there; the last is what no tree allows.
 OPENS_LEFT, CLOSES_RIGHT, OPENS_RIGHT, IMPOSSIBLE = 1, 2, 4, 8
@@ -120,9 +124,9 @@ def may_end(key: int) -> bool:
 
 
 @compiled()
-def find_slot(key: int, table: Int32s, keys: Int64s, first: int, end: int) -> int:
-    """Where a state stands in a hash table, or belongs; only those numbered from `first` to `end` count."""
-    slot = ((key ^ (key >> 29)) * 0x9E3779B97F4A7C15 >> 33) & (len(table) - 1)
-    while first <= table[slot] < end and keys[table[slot]] != key:
+def find_slot(identity: int, table: Int64s, identities: Int64s, stamp: int) -> int:
+    """Where a state stands in a hash table, or belongs; only entries with the stamp count."""
+    slot = ((identity ^ (identity >> 29)) * 0x9E3779B97F4A7C15 >> 33) & (len(table) - 1)
+    while table[slot] >> STAMP == stamp and identities[table[slot] & NUMBER] != identity:
         slot = (slot + 1) & (len(table) - 1)
     return slot
