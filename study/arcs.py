@@ -12,23 +12,41 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from benchmarks.machine import processor, versions
 
 from biplanar.data.conllu import Sentence, read_conllu
+from biplanar.data.forest import Column, Forest, offsets_of
+from biplanar.decoding.arcs import head_table
+from biplanar.decoding.candidates import best_given_heads
+from biplanar.decoding.decoders import get_decoder
+from biplanar.decoding.inventory import LabelInventory, Weights
+from biplanar.decoding.scores import Scores
+from biplanar.decoding.spanning import spanning_tree
+from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.model_folder import ModelFolder
+from biplanar.pipeline.parser import Parser
+from biplanar.pipeline.tuning import ScoredTreebank
 from biplanar.tagger.config import Config, read_config
+from biplanar.tagger.features import Corpus
 from study.common import command, split_settings, train_to_the_best, write_json
 from study.plan import Run
 from study.queue import RESULTS
+
+if TYPE_CHECKING:
+    from biplanar.tagger.device import TorchTagger
+    from biplanar.tagger.training import Trainer
 
 CODES = ("en", "pt", "eu", "af", "hu")
 LARGE = {"en": 40, "pt": 28}  # treebanks of 200,000 words, and their epochs
@@ -39,7 +57,7 @@ NETWORKS: Mapping[str, Mapping[str, str]] = {
     "pure": {"network.attention": "false", "network.arcs": "false"},
     BIAFFINE: {},
 }
-METRICS = ("UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "ExactLAS", "MLAS", "BLEX")
+TREES, COLUMNS = ("UAS", "LAS", "ExactLAS"), ("UPOS", "XPOS", "UFeats", "AllTags", "Lemmas")
 BOTH_SIDES = ("NonprojectiveSentences", "NonprojectiveDependencies")
 ENCODING = "2p-full"
 
@@ -92,7 +110,7 @@ def execute(work: Work, run: Run) -> str:
     import torch
 
     from biplanar.tagger.training import Trainer
-    from study.biaffine import BiaffineTrainer
+    from study.biaffine import BiaffineTrainer, parse
     from study.run import PACKAGES, keep_model
 
     torch.set_num_threads(1)
@@ -105,12 +123,17 @@ def execute(work: Work, run: Run) -> str:
     trained = time.monotonic()
     if work.models is not None:
         keep_model(trainer, ModelFolder(work.models / run.key))
-    scores = {
-        name: {decoder: _metrics(gold, trees) for decoder, trees in _parsed(trainer, gold).items()}
-        for name, gold in (("dev", dev), ("test", test))
-    }
-    if work.scores is not None and run.network != BIAFFINE:
-        _store(trainer, {"dev": dev, "test": test}, work.scores / run.key)
+    scores: dict[str, Any] = {}
+    if isinstance(trainer, BiaffineTrainer):
+        for name, gold in (("dev", dev), ("test", test)):
+            scores[name] = {BIAFFINE: _metrics(gold, parse(trainer, gold)[BIAFFINE], TREES)}
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            stored = Path(temporary) if work.scores is None else work.scores / run.key
+            store(trainer, {"dev": dev, "test": test}, stored)
+            scores = judge(stored, folder)
+        for name, gold in (("dev", dev), ("test", test)):
+            scores[name]["columns"] = _metrics(gold, _tagged(trainer, gold), COLUMNS)
     result = {
         "key": run.key,
         "scores": scores,
@@ -123,43 +146,77 @@ def execute(work: Work, run: Run) -> str:
         "device": torch.cuda.get_device_name() if work.device.startswith("cuda") else processor(),
     }
     write_json(result, work.result(run))
-    shown = "  ".join(f"{decoder} {one['LAS']}" for decoder, one in scores["dev"].items())
+    shown = "  ".join(f"{decoder} {one['LAS']}" for decoder, one in scores["dev"].items() if "LAS" in one)
     return f"{run.key}  {result['seconds']}  dev LAS  {shown}"
 
 
-def _parsed(trainer: Any, gold: list[Sentence]) -> Mapping[str, list[Sentence]]:
-    """The sentences as each decoder parses them."""
-    from biplanar.decoding.inventory import LabelInventory
-    from biplanar.pipeline.parser import Parser
-    from biplanar.tagger.device import TorchTagger
-    from study import biaffine
-
-    if isinstance(trainer, biaffine.BiaffineTrainer):
-        return biaffine.parse(trainer, gold)
-    scorer = TorchTagger(trainer.kept, trainer.vocabulary, trainer.device)
-    scorer.decoding_threads = 1  # other runs have the other cores
-    inventory = LabelInventory(trainer.encoding, trainer.vocabulary.tasks)
-    parser = Parser(scorer, inventory, ModelFolder(Path()), batch_words=20_000)
-    return {decoder: list(parser.pipe(gold, retag=True, decoder=decoder)) for decoder in ("search", "greedy")}
-
-
-def _metrics(gold: list[Sentence], trees: list[Sentence]) -> dict[str, Any]:
-    found = evaluate(gold, trees)
-    shares: dict[str, Any] = {name: round(100 * found[name].f1, 2) for name in METRICS if name in found.scores}
-    return shares | {name: found[name].to_dict() for name in BOTH_SIDES}
-
-
-def _store(trainer: Any, splits: Mapping[str, list[Sentence]], folder: Path) -> None:
-    from biplanar.decoding.inventory import LabelInventory
-    from biplanar.tagger.device import TorchTagger
-    from biplanar.tagger.features import Corpus
+def store(trainer: Trainer, splits: Mapping[str, list[Sentence]], folder: Path) -> None:
+    """Keep what a network says of some sentences."""
     from study.stored_scores import store_scores
 
     folder.mkdir(parents=True, exist_ok=True)
-    scorer = TorchTagger(trainer.kept, trainer.vocabulary, trainer.device)
-    inventory = LabelInventory(trainer.encoding, trainer.vocabulary.tasks)
+    scorer, inventory = _scorer(trainer)
     for name, sentences in splits.items():
         store_scores(scorer, inventory, Corpus.of(one.forms for one in sentences), folder / f"{name}.npz")
+
+
+def judge(stored: Path, data: Path) -> dict[str, Any]:
+    """Metrics by split and decoder, of stored scores; what decoding makes of them is chosen on dev."""
+    from study.stored_scores import read_scores
+
+    weights, found = Weights(), dict[str, Any]()
+    for name in ("dev", "test"):
+        gold = list(read_conllu(data / f"{name}.conllu.xz"))
+        scores, inventory = read_scores(stored / f"{name}.npz")
+        words = np.arange(scores.offsets[-1])
+        if name == "dev":
+            weights = ScoredTreebank(inventory, Forest.from_sentences(gold), [(words, scores)]).choose_weights()
+            found["weights"] = {"arcs": weights.arcs, "temperature": weights.temperature}
+        decoders = {
+            "search": TreeDecoder(replace(inventory, weights=weights)),
+            "labels": TreeDecoder(replace(inventory, weights=replace(weights, arcs=0.0))),
+            "greedy": TreeDecoder(inventory, get_decoder("greedy")),
+            "minimum-risk": TreeDecoder(replace(inventory, weights=weights), get_decoder("minimum-risk")),
+        }
+        parsed = {decoder: how.decode(scores) for decoder, how in decoders.items()}
+        if scores.arcs is not None:
+            parsed["arcs"] = _spanned(scores, inventory)
+        found[name] = {decoder: _metrics(gold, _trees(gold, one, inventory), TREES) for decoder, one in parsed.items()}
+    return found
+
+
+def _spanned(scores: Scores, inventory: LabelInventory) -> Parsed:
+    """The best trees of the arcs alone."""
+    assert scores.arcs is not None
+    likely, places = scores.arcs.likeliest(), pairwise(scores.offsets.tolist())
+    heads = np.concatenate([spanning_tree(head_table(likely, slice(*own))) for own in places])
+    relations = best_given_heads(scores.relate(heads), heads, inventory.roots)
+    return Parsed(heads, np.asarray(relations))
+
+
+def _trees(gold: list[Sentence], parsed: Parsed, inventory: LabelInventory) -> list[Sentence]:
+    forest = Forest(offsets_of(map(len, gold)), parsed.heads, Column(parsed.relations, inventory.deprels))
+    return [sentence.with_tree(tree) for sentence, tree in zip(gold, forest.trees(), strict=True)]
+
+
+def _tagged(trainer: Trainer, gold: list[Sentence]) -> list[Sentence]:
+    scorer, inventory = _scorer(trainer)
+    parser = Parser(scorer, inventory, ModelFolder(Path()), batch_words=20_000)
+    return list(parser.pipe(gold, retag=True, decoder="greedy"))
+
+
+def _scorer(trainer: Trainer) -> tuple[TorchTagger, LabelInventory]:
+    from biplanar.tagger.device import TorchTagger
+
+    scorer = TorchTagger(trainer.kept, trainer.vocabulary, trainer.device)
+    scorer.decoding_threads = 1  # other runs have the other cores
+    return scorer, LabelInventory(trainer.encoding, trainer.vocabulary.tasks)
+
+
+def _metrics(gold: list[Sentence], trees: list[Sentence], names: Sequence[str]) -> dict[str, Any]:
+    found = evaluate(gold, trees)
+    shares: dict[str, Any] = {name: round(100 * found[name].f1, 2) for name in names if name in found.scores}
+    return shares | ({name: found[name].to_dict() for name in BOTH_SIDES} if names == TREES else {})
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ from biplanar.pipeline.loading import load
 from biplanar.pipeline.model_card import write_card
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
-from biplanar.pipeline.tuning import choose_weights
+from biplanar.pipeline.tuning import ScoredTreebank
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, load_weights, save_checkpoint, save_weights
 from biplanar.tagger.config import Config, DecodingConfig
 from biplanar.tagger.device import choose_device
@@ -246,7 +246,7 @@ def _choose_weights(folder: ModelFolder, trainer: Trainer, dev: list[Sentence]) 
     """Write the weights that are best on the dev file into the model's configuration, where it leaves them open."""
     parser, given = load(folder.path), trainer.config.decoding
     if not (given.arc_weight and given.temperature):
-        found = choose_weights(parser.scorer, parser.inventory, dev, parser.batch_words)
+        found = ScoredTreebank.of(parser.scorer, parser.inventory, dev, parser.batch_words).choose_weights()
         chosen = DecodingConfig(given.arc_weight or found.arcs, given.temperature or found.temperature)
         folder.write_settings(replace(trainer.config, decoding=chosen), trainer.vocabulary)
         folder.write_checksums()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,36 +19,43 @@ from biplanar.tagger.predict import Scorer
 
 # What is tried.
 ARC_WEIGHTS = (0.5, 1.0, 2.0, 3.0)
-TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0)
+TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 
 # Words of the dev file on which the temperature is chosen, at most.
 MOST_WORDS = 5_000
 
 
-def choose_weights(scorer: Scorer, inventory: LabelInventory, dev: list[Sentence], batch_words: int) -> Weights:
-    """The weight of arcs with which most words get the right head and relation, and the fitting temperature."""
-    weights = inventory.weights
-    if not is_searchable(inventory.encoding):
-        return weights
-    scored = _Scored(scorer, inventory, dev, batch_words)
-    if scored.has_arcs:
-        weights = max((replace(weights, arcs=one) for one in ARC_WEIGHTS), key=scored.right_words)
-    return min((replace(weights, temperature=one) for one in TEMPERATURES), key=scored.surprise)
-
-
-class _Scored:
+@dataclass(frozen=True)
+class ScoredTreebank:
     """The scores of a treebank, computed once, to be decoded with several weights."""
 
-    def __init__(self, scorer: Scorer, inventory: LabelInventory, dev: list[Sentence], batch_words: int) -> None:
-        self.inventory, self.gold = inventory, Forest.from_sentences(dev)
-        corpus = Corpus.of(sentence.forms for sentence in dev)
+    inventory: LabelInventory
+    gold: Forest
+    parts: Sequence[tuple[Int64s, Scores]]  # numbers of words, and their scores
+
+    @classmethod
+    def of(
+        cls, scorer: Scorer, inventory: LabelInventory, sentences: list[Sentence], batch_words: int
+    ) -> ScoredTreebank:
+        """Compute the scores of all sentences."""
+        corpus = Corpus.of(sentence.forms for sentence in sentences)
         forms = scorer.represent(corpus.forms)
-        self.parts = list[tuple[Int64s, Scores]]()
-        for chosen in batches_by_words(corpus.lengths, batch_words, np.arange(len(dev))):
-            self.parts.append((corpus.places(chosen), scorer.score(forms, corpus.batch(chosen))))
+        batches = batches_by_words(corpus.lengths, batch_words, np.arange(len(sentences)))
+        parts = [(corpus.places(chosen), scorer.score(forms, corpus.batch(chosen))) for chosen in batches]
+        return cls(inventory, Forest.from_sentences(sentences), parts)
+
+    def choose_weights(self) -> Weights:
+        """The weight of arcs with which most words get the right head and relation, and the fitting temperature."""
+        weights = self.inventory.weights
+        if not is_searchable(self.inventory.encoding):
+            return weights
+        if self.has_arcs:
+            weights = max((replace(weights, arcs=one) for one in ARC_WEIGHTS), key=self.right_words)
+        return min((replace(weights, temperature=one) for one in TEMPERATURES), key=self.surprise)
 
     @property
     def has_arcs(self) -> bool:
+        """Whether there are scores of arcs."""
         return all(scores.arcs is not None for _, scores in self.parts)
 
     def right_words(self, weights: Weights) -> int:
