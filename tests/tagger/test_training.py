@@ -23,7 +23,15 @@ from tests.conftest import ROOT
 from tests.encodings.wrapped import Wrapped
 
 SMALL = {
-    "network": {"word_dim": 8, "char_dim": 4, "char_hidden": 8, "hidden": 16, "layers": 1, "arc_dim": 8, "output_hidden": 12},
+    "network": {
+        "word_dim": 8,
+        "char_dim": 4,
+        "char_hidden": 8,
+        "hidden": 16,
+        "layers": 1,
+        "arc_dim": 8,
+        "output_hidden": 12,
+    },
     "auxiliary": {"relation_dim": 6},
     "vocabulary": {"min_form_count": 1, "min_char_count": 1},
     "training": {"batch_words": 60, "learning_rate": 0.01, "epochs": 2},
