@@ -78,6 +78,17 @@ def random_tables(
     return {task: np.float32(spread) * table.astype(np.float32) for task, table in tables.items()}
 
 
+def near_certain(labels: list[tuple[str, ...]], names: Planes, relations: list[str]) -> Scores:
+    """Scores of one sentence that are nearly sure of these labels."""
+    tables = {f"plane{p + 1}": np.zeros((len(labels), len(plane)), np.float32) for p, plane in enumerate(names)}
+    tables["deprel"] = np.zeros((len(labels), len(DEPRELS)), np.float32)
+    for word, row in enumerate(labels):
+        for plane, label in enumerate(row):
+            tables[f"plane{plane + 1}"][word, names[plane].index(label)] = 8
+        tables["deprel"][word, DEPRELS.index(relations[word])] = 8
+    return Scores(offsets_of([len(labels)]), tables)
+
+
 class Prepared(NamedTuple):
     """A short sentence of noise."""
 
@@ -98,13 +109,21 @@ class Prepared(NamedTuple):
 
 
 def prepared(
-    name: str, words: int, depths: bool, seed: int, spread: float = 1.0, *, arcs: bool = False, **weights: float
+    name: str,
+    words: int,
+    depths: bool,
+    seed: int,
+    spread: float = 1.0,
+    *,
+    arcs: bool = False,
+    temperature: float = 1.0,
+    arc_weight: float = 2.0,
 ) -> Prepared:
     """All well-formed sequences of a sentence, its scores, and a search that leaves nothing out."""
     planes, rng = LABEL_SETS[name], np.random.default_rng(seed)
     tables = random_tables(rng, words, planes, depths=depths, spread=spread)
     table = random_table(rng, words, 2 * spread) if arcs else None
-    chosen = Weights(**{"temperature": 1.0, **weights})
+    chosen = Weights(arc_weight, temperature)
     everything = sorted(_scored(tables, planes, table, chosen.arcs), key=lambda one: -one.score)
     trees, others = ([one for one in everything if is_tree(one.heads) == wanted] for wanted in (True, False))
     search = searching(planes, EXACT, mass=EVERY_LABEL, weights=chosen, depth_weight=1.0)

@@ -15,12 +15,12 @@ from biplanar.decoding.scores import Scores
 from biplanar.decoding.stack_search import LEAST_PROBABILITY
 from biplanar.encodings import get_encoding
 from tests.decoding.enumeration import (
-    DEPRELS,
     EVERY_LABEL,
     LABEL_SETS,
     Planes,
     Prepared,
     follow,
+    near_certain,
     prepared,
     random_tables,
     searching,
@@ -42,14 +42,19 @@ CASES = [
 ]
 
 
+with_arcs_or_without = pytest.mark.parametrize("arcs", [False, True], ids=["labels", "arcs"])
+
+
+@with_arcs_or_without
 @pytest.mark.parametrize(("name", "words", "depths"), CASES)
-def test_the_best_sequence_is_found(name: str, words: int, depths: bool) -> None:
+def test_the_best_sequence_is_found(name: str, words: int, depths: bool, arcs: bool) -> None:
     for seed in range(8 if words < 5 else 3):
-        everything, _, scores, search = prepared(name, words, depths, seed)
+        everything, _, scores, search = prepared(name, words, depths, seed, arcs=arcs)
         found = search.best(scores)
         if not everything:
             assert found.outcome.lost == 1
             assert found.lost.tolist() == [0]
+            assert not found.heads.any()
             continue
         columns = found.labels[: len(LABEL_SETS[name])]
         assert tuple(zip(*(column.tolist() for column in columns), strict=True)) == everything[0].labels
@@ -57,9 +62,10 @@ def test_the_best_sequence_is_found(name: str, words: int, depths: bool) -> None
         assert found.outcome.lost == found.outcome.acyclic == len(found.lost) == 0
 
 
+@with_arcs_or_without
 @pytest.mark.parametrize(("name", "words", "depths"), CASES)
-def test_the_best_trees_are_found(name: str, words: int, depths: bool) -> None:
-    everything, _, scores, search = prepared(name, words, depths, 11)
+def test_the_best_trees_are_found(name: str, words: int, depths: bool, arcs: bool) -> None:
+    everything, _, scores, search = prepared(name, words, depths, 11, arcs=arcs)
     assert everything or words == 1 or (name, words) == ("two planes, ordered", 2)
     best: dict[tuple[int, ...], float] = {}
     for one in everything:
@@ -69,10 +75,11 @@ def test_the_best_trees_are_found(name: str, words: int, depths: bool) -> None:
     assert [score for _, score in found] == pytest.approx(list(best.values())[:6], abs=1e-3)
 
 
+@with_arcs_or_without
 @pytest.mark.parametrize(("name", "words", "depths"), [case for case in CASES if case[1] > 2])
-def test_likelihoods_of_arcs_are_those_of_enumeration(name: str, words: int, depths: bool) -> None:
+def test_likelihoods_of_arcs_are_those_of_enumeration(name: str, words: int, depths: bool, arcs: bool) -> None:
     for temperature in (1.0, 3.0):
-        made = prepared(name, words, depths, 5, spread=0.5, temperature=temperature)
+        made = prepared(name, words, depths, 5, spread=0.5, arcs=arcs, temperature=temperature)
         assert_likelihoods(made, temperature)
 
 
@@ -95,17 +102,6 @@ def assert_likelihoods(made: Prepared, temperature: float) -> None:
 def noise(planes: Planes, lengths: list[int], seed: int, *, depths: bool = False, spread: float = 1.0) -> Scores:
     tables = random_tables(np.random.default_rng(seed), sum(lengths), planes, depths=depths, spread=spread)
     return Scores(offsets_of(lengths), tables)
-
-
-def near_certain(labels: list[tuple[str, ...]], names: Planes, relations: list[str]) -> Scores:
-    """Scores of one sentence that are nearly sure of these labels."""
-    tables = {f"plane{p + 1}": np.zeros((len(labels), len(plane)), np.float32) for p, plane in enumerate(names)}
-    tables["deprel"] = np.zeros((len(labels), len(DEPRELS)), np.float32)
-    for word, row in enumerate(labels):
-        for plane, label in enumerate(row):
-            tables[f"plane{plane + 1}"][word, names[plane].index(label)] = 8
-        tables["deprel"][word, DEPRELS.index(relations[word])] = 8
-    return Scores(offsets_of([len(labels)]), tables)
 
 
 def test_a_tree_is_returned_at_once_and_nothing_is_searched() -> None:
