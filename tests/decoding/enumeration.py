@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -11,11 +12,13 @@ import numpy as np
 
 from biplanar.data.forest import offsets_of
 from biplanar.decoding.beam import Beam, SearchConfig
-from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.inventory import LabelInventory, Weights
+from biplanar.decoding.lattice.arcs import UNLIKELY
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.stack_search import StackSearch
 from biplanar.encodings import get_encoding
 from biplanar.encodings.stacks import depth_tasks
+from tests.decoding.arc_tables import arc_scores, random_table
 from tests.reference import is_tree
 
 EXACT = Beam(states=10**4, margin=math.inf, rarest=0.0, edges=10**9, nodes=10**7)
@@ -44,16 +47,24 @@ class Sequence(NamedTuple):
     score: float
 
 
-def inventory_of(planes: Planes) -> LabelInventory:
+def inventory_of(planes: Planes, weights: Weights | None = None) -> LabelInventory:
     """Brackets in one plane or two, and two relations."""
     encoding = get_encoding("1p-brackets" if len(planes) == 1 else "2p-full")
-    return LabelInventory(encoding, dict(zip(encoding.tasks, planes, strict=True)) | {"deprel": DEPRELS})
+    names = dict(zip(encoding.tasks, planes, strict=True)) | {"deprel": DEPRELS}
+    return LabelInventory(encoding, names, weights or Weights())
 
 
-def searching(planes: Planes, beam: Beam | None = None, *, mass: float | None = None, **settings: float) -> StackSearch:
+def searching(
+    planes: Planes,
+    beam: Beam | None = None,
+    *,
+    mass: float | None = None,
+    weights: Weights | None = None,
+    **settings: float,
+) -> StackSearch:
     """A search over some labels."""
     config = SearchConfig(**({} if beam is None else {"beam": beam}), **settings)
-    return StackSearch(inventory_of(planes), config, **({} if mass is None else {"mass": mass}))
+    return StackSearch(inventory_of(planes, weights), config, **({} if mass is None else {"mass": mass}))
 
 
 def random_tables(
@@ -67,34 +78,89 @@ def random_tables(
     return {task: np.float32(spread) * table.astype(np.float32) for task, table in tables.items()}
 
 
+def near_certain(labels: list[tuple[str, ...]], names: Planes, relations: list[str]) -> Scores:
+    """Scores of one sentence that are nearly sure of these labels."""
+    tables = {f"plane{p + 1}": np.zeros((len(labels), len(plane)), np.float32) for p, plane in enumerate(names)}
+    tables["deprel"] = np.zeros((len(labels), len(DEPRELS)), np.float32)
+    for word, row in enumerate(labels):
+        for plane, label in enumerate(row):
+            tables[f"plane{plane + 1}"][word, names[plane].index(label)] = 8
+        tables["deprel"][word, DEPRELS.index(relations[word])] = 8
+    return Scores(offsets_of([len(labels)]), tables)
+
+
+class Prepared(NamedTuple):
+    """A short sentence of noise."""
+
+    sequences: list[Sequence]  # that are trees, best first
+    cyclic: list[Sequence]  # with one root, but a cycle
+    scores: Scores
+    search: StackSearch  # which leaves nothing out
+
+    def likelihoods(self) -> np.ndarray:
+        """How likely each arc is by all sequences, cyclic ones among them: (words, 1 + words)."""
+        everything, words = [*self.sequences, *self.cyclic], len(self.scores.deprels)
+        shares = np.array([one.score for one in everything]) / self.search.inventory.weights.temperature
+        shares = np.exp(shares - shares.max())
+        found = np.zeros((words, words + 1))
+        for one, share in zip(everything, shares / shares.sum(), strict=True):
+            found[np.arange(words), one.heads] += share
+        return found
+
+
 def prepared(
-    name: str, words: int, depths: bool, seed: int, spread: float = 1.0
-) -> tuple[list[Sequence], Scores, StackSearch]:
-    """All well-formed sequences of a sentence, best first, its scores, and a search that leaves nothing out."""
-    planes = LABEL_SETS[name]
-    tables = random_tables(np.random.default_rng(seed), words, planes, depths=depths, spread=spread)
-    everything = sorted(enumerate_all(tables, planes), key=lambda one: -one.score)
-    search = searching(planes, EXACT, mass=EVERY_LABEL, depth_weight=1.0)
-    return everything, Scores(offsets_of([words]), tables), search
+    name: str,
+    words: int,
+    depths: bool,
+    seed: int,
+    spread: float = 1.0,
+    *,
+    arcs: bool = False,
+    temperature: float = 1.0,
+    arc_weight: float = 2.0,
+) -> Prepared:
+    """All well-formed sequences of a sentence, its scores, and a search that leaves nothing out."""
+    planes, rng = LABEL_SETS[name], np.random.default_rng(seed)
+    tables = random_tables(rng, words, planes, depths=depths, spread=spread)
+    table = random_table(rng, words, 2 * spread) if arcs else None
+    chosen = Weights(arc_weight, temperature)
+    everything = sorted(_scored(tables, planes, table, chosen.arcs), key=lambda one: -one.score)
+    trees, others = ([one for one in everything if is_tree(one.heads) == wanted] for wanted in (True, False))
+    search = searching(planes, EXACT, mass=EVERY_LABEL, weights=chosen, depth_weight=1.0)
+    scores = Scores(offsets_of([words]), tables, arcs=None if table is None else arc_scores([table]))
+    return Prepared(trees, others, scores, search)
 
 
-def enumerate_all(tables: Tables, planes: Planes) -> Iterator[Sequence]:
-    """All sequences of labels that are a tree."""
+def _scored(tables: Tables, planes: Planes, arcs: np.ndarray | None, weight: float) -> Iterator[Sequence]:
+    """All well-formed sequences of labels; where arcs count, a second plane counts half, and its depths do not."""
     words = len(tables["deprel"])
     tasks = [f"plane{number}" for number in range(1, len(planes) + 1)]
     logs = {task: [log_softmax(row) for row in table] for task, table in tables.items()}
-    pairs = list(product(*(range(len(names)) for names in planes)))
+    shares = [1.0, 1.0 if arcs is None else 0.5]
+    stacks = list(enumerate(depth_tasks(tasks)))[: None if arcs is None else 2]
+    for chosen, heads, depths in well_formed(planes, words):
+        score = 0.0
+        for word, (pair, head) in enumerate(zip(chosen, heads, strict=True)):
+            score += sum(shares[p] * logs[task][word][pair[p]] for p, task in enumerate(tasks))
+            score += logs["deprel"][word][0 if head == 0 else 1]
+            score += sum(logs[task][word][min(depths[word][stack], 2)] for stack, task in stacks if task in logs)
+            if arcs is not None:
+                score += weight * max(arcs[word, head], UNLIKELY)
+        yield Sequence(chosen, heads, float(score))
+
+
+WellFormed = tuple[tuple[tuple[int, ...], ...], tuple[int, ...], list[list[int]]]
+
+
+@cache
+def well_formed(planes: Planes, words: int) -> list[WellFormed]:
+    """All sequences of labels with one root, with their heads and depths; some have cycles."""
+    pairs, found = list(product(*(range(len(names)) for names in planes))), list[WellFormed]()
     for chosen in product(pairs, repeat=words):
-        found = follow(tuple(tuple(planes[p][label] for p, label in enumerate(pair)) for pair in chosen))
-        if found is None or not is_tree(found[0]):
-            continue
-        heads, depths = found
-        score = sum(logs[task][w][pair[p]] for w, pair in enumerate(chosen) for p, task in enumerate(tasks))
-        score += sum(logs["deprel"][w][0 if head == 0 else 1] for w, head in enumerate(heads))
-        for stack, task in enumerate(depth_tasks(tasks)):
-            if task in logs:
-                score += sum(logs[task][w][min(depths[w][stack], 2)] for w in range(words))
-        yield Sequence(chosen, tuple(heads), float(score))
+        followed = follow(tuple(tuple(planes[p][label] for p, label in enumerate(pair)) for pair in chosen))
+        if followed is not None and followed[0].count(0) == 1:
+            found.append((chosen, tuple(followed[0]), followed[1]))
+    return found
 
 
 def follow(labels: tuple[tuple[str, ...], ...]) -> tuple[list[int], list[list[int]]] | None:

@@ -123,16 +123,19 @@ def test_log_probabilities_of_a_table() -> None:
     assert log_probabilities(table) == pytest.approx(exact(table), abs=1e-5)
 
 
-def test_temperature_divides_log_probabilities() -> None:
+def test_a_lighter_second_plane_counts_half_and_its_depths_do_not() -> None:
     candidates = TopCandidates.of(random_scores(), ["plane1", "plane2"], ROOTS)
-    tempered = candidates.tempered(4.0)
-    assert tempered.relations == pytest.approx(candidates.relations / 4)
-    assert tempered.roots == pytest.approx(candidates.roots / 4)
-    assert tempered.depths == pytest.approx(candidates.depths / 4)
-    for (starts, ids, logs), (same_starts, same_ids, divided) in zip(candidates.planes, tempered.planes, strict=True):
-        assert starts.tolist() == same_starts.tolist()
-        assert ids.tolist() == same_ids.tolist()
-        assert divided == pytest.approx(logs / 4)
+    before = candidates.depths.copy()
+    lighter = candidates.with_lighter_second_plane()
+    assert lighter.relations.tolist() == candidates.relations.tolist()
+    assert lighter.roots.tolist() == candidates.roots.tolist()
+    assert lighter.depths[:, :2].tolist() == before[:, :2].tolist()
+    assert (lighter.depths[:, 2:] == 0).all()
+    assert candidates.depths.tolist() == before.tolist()  # which are as they were
+    for weight, one, other in zip((1, 0.5), candidates.planes, lighter.planes, strict=True):
+        assert other[0].tolist() == one[0].tolist()
+        assert other[1].tolist() == one[1].tolist()
+        assert other[2] == pytest.approx(weight * one[2])
 
 
 def test_where_there_is_one_plane_each_words_label_in_the_second_is_empty() -> None:

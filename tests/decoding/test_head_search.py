@@ -10,10 +10,13 @@ import pytest
 from biplanar.data.forest import Column, offsets_of
 from biplanar.decoding.beam import Outcome
 from biplanar.decoding.head_search import HeadSearch, HeadTrees, head_scores
-from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.inventory import LabelInventory, Weights
+from biplanar.decoding.lattice.arcs import UNLIKELY
 from biplanar.decoding.scores import Scores
 from biplanar.encodings import get_encoding
 from biplanar.errors import LabelError
+from tests.decoding.arc_tables import arc_scores as known_arcs
+from tests.decoding.arc_tables import random_table
 from tests.decoding.enumeration import DEPRELS, log_softmax
 from tests.strategies import all_trees
 
@@ -27,14 +30,23 @@ WORDS = 4
 UPOS = Column.of(["NOUN", "VERB", "NOUN", "VERB"])
 
 
-def inventory_of(encoding: str) -> LabelInventory:
-    return LabelInventory(get_encoding(encoding), {"head": LABELS[encoding], "deprel": DEPRELS})
+def inventory_of(encoding: str, weight: float = 2.0) -> LabelInventory:
+    names = {"head": LABELS[encoding], "deprel": DEPRELS}
+    return LabelInventory(get_encoding(encoding), names, Weights(arcs=weight))
 
 
-def searched(encoding: str, tables: dict[str, np.ndarray], sentences: int = 1) -> HeadTrees:
-    scores = Scores(offsets_of([WORDS] * sentences), tables)
+def searched(
+    encoding: str,
+    tables: dict[str, np.ndarray],
+    sentences: int = 1,
+    *,
+    arcs: list[np.ndarray] | None = None,
+    weight: float = 2.0,
+) -> HeadTrees:
+    given = None if arcs is None else known_arcs(arcs)
+    scores = Scores(offsets_of([WORDS] * sentences), tables, arcs=given)
     upos = Column(np.tile(UPOS.ids, sentences), UPOS.names)
-    return HeadSearch(inventory_of(encoding)).trees(scores, upos)
+    return HeadSearch(inventory_of(encoding, weight)).trees(scores, upos)
 
 
 def random_tables(encoding: str, seed: int, sentences: int = 1) -> dict[str, np.ndarray]:
@@ -99,6 +111,46 @@ class TestAgainstEnumeration:
             alone = searched(encoding, {task: table[own] for task, table in tables.items()})
             assert alone.best()[0].tolist() == heads[own].tolist()
             assert alone.probabilities(heads[own]).tolist() == probabilities[own].tolist()
+
+
+class TestArcs:
+    def arcs(self, seed: int, sentences: int = 1) -> list[np.ndarray]:
+        rng = np.random.default_rng(seed)
+        return [random_table(rng, WORDS) for _ in range(sentences)]
+
+    @every_encoding
+    @pytest.mark.parametrize("weight", [0.5, 2.0])
+    def test_they_count_beside_the_labels(self, encoding, weight):
+        changed = 0
+        for seed in range(20):
+            tables, (arcs,) = random_tables(encoding, seed), self.arcs(seed)
+            labels = arc_scores(encoding, tables)
+            both = labels + weight * np.maximum(arcs, 2 * UNLIKELY)
+            trees = searched(encoding, tables, arcs=[arcs], weight=weight)
+            heads, _ = trees.best()
+            assert heads.tolist() == best_of_all(both)
+            changed += best_of_all(both) != best_of_all(labels)
+            shares = np.exp(both) / np.exp(both).sum(axis=1, keepdims=True)
+            assert trees.least_risk()[0].tolist() == best_of_all(np.exp(both))
+            assert trees.probabilities(heads) == pytest.approx(shares[np.arange(WORDS), heads], abs=1e-5)
+        assert changed
+
+    @every_encoding
+    def test_without_a_weight_they_do_not(self, encoding):
+        tables = random_tables(encoding, 1)
+        with_arcs, without = searched(encoding, tables, arcs=self.arcs(1), weight=0.0), searched(encoding, tables)
+        heads, _ = without.best()
+        assert with_arcs.best()[0].tolist() == heads.tolist()
+        assert with_arcs.probabilities(heads).tolist() == without.probabilities(heads).tolist()
+
+    @every_encoding
+    def test_sentences_are_searched_one_by_one(self, encoding):
+        tables, arcs = random_tables(encoding, 4, sentences=6), self.arcs(4, 6)
+        heads, _ = searched(encoding, tables, sentences=6, arcs=arcs).best()
+        for sentence in range(6):
+            own = slice(WORDS * sentence, WORDS * (sentence + 1))
+            some = {task: table[own] for task, table in tables.items()}
+            assert searched(encoding, some, arcs=[arcs[sentence]]).best()[0].tolist() == heads[own].tolist()
 
 
 def test_labels_that_name_the_same_head_are_added_up() -> None:

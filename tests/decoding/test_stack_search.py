@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,19 +10,23 @@ import pytest
 from biplanar.data.forest import Column, offsets_of
 from biplanar.data.tree import Tree
 from biplanar.decoding.beam import WIDEST, Beam, Outcome
+from biplanar.decoding.lattice import searches
 from biplanar.decoding.scores import Scores
+from biplanar.decoding.stack_search import LEAST_PROBABILITY
 from biplanar.encodings import get_encoding
 from tests.decoding.enumeration import (
-    DEPRELS,
     EVERY_LABEL,
     LABEL_SETS,
     Planes,
+    Prepared,
     follow,
+    near_certain,
     prepared,
     random_tables,
     searching,
 )
 from tests.reference import is_tree
+from tests.strategies import all_trees
 
 CASES = [
     (name, words, depths)
@@ -39,14 +42,19 @@ CASES = [
 ]
 
 
+with_arcs_or_without = pytest.mark.parametrize("arcs", [False, True], ids=["labels", "arcs"])
+
+
+@with_arcs_or_without
 @pytest.mark.parametrize(("name", "words", "depths"), CASES)
-def test_the_best_sequence_is_found(name: str, words: int, depths: bool) -> None:
+def test_the_best_sequence_is_found(name: str, words: int, depths: bool, arcs: bool) -> None:
     for seed in range(8 if words < 5 else 3):
-        everything, scores, search = prepared(name, words, depths, seed)
+        everything, _, scores, search = prepared(name, words, depths, seed, arcs=arcs)
         found = search.best(scores)
         if not everything:
             assert found.outcome.lost == 1
             assert found.lost.tolist() == [0]
+            assert not found.heads.any()
             continue
         columns = found.labels[: len(LABEL_SETS[name])]
         assert tuple(zip(*(column.tolist() for column in columns), strict=True)) == everything[0].labels
@@ -54,54 +62,46 @@ def test_the_best_sequence_is_found(name: str, words: int, depths: bool) -> None
         assert found.outcome.lost == found.outcome.acyclic == len(found.lost) == 0
 
 
+@with_arcs_or_without
 @pytest.mark.parametrize(("name", "words", "depths"), CASES)
-def test_the_best_trees_are_found(name: str, words: int, depths: bool) -> None:
-    everything, scores, search = prepared(name, words, depths, 11)
+def test_the_best_trees_are_found(name: str, words: int, depths: bool, arcs: bool) -> None:
+    everything, _, scores, search = prepared(name, words, depths, 11, arcs=arcs)
     assert everything or words == 1 or (name, words) == ("two planes, ordered", 2)
     best: dict[tuple[int, ...], float] = {}
     for one in everything:
         best.setdefault(one.heads, one.score)
-    found = search.best_trees(search.top_candidates(scores), scores.offsets, 0, 6)
+    (found,) = search.trees(scores).several(6)
     assert [tuple(heads.tolist()) for heads, _ in found] == list(best)[:6]
     assert [score for _, score in found] == pytest.approx(list(best.values())[:6], abs=1e-3)
 
 
+@with_arcs_or_without
 @pytest.mark.parametrize(("name", "words", "depths"), [case for case in CASES if case[1] > 2])
-def test_drawn_trees_have_the_probabilities_of_enumeration(name: str, words: int, depths: bool) -> None:
-    everything, scores, search = prepared(name, words, depths, 5, spread=0.3)
-    weights = np.exp(np.array([one.score for one in everything]) - everything[0].score)
-    expected, draws = np.zeros((words, words + 1)), 20_000
-    for one, weight in zip(everything, weights / weights.sum(), strict=True):
-        expected[np.arange(words), one.heads] += weight
-    search = replace(search, config=replace(search.config, draws=draws))
-    trees = search.draw_trees(search.top_candidates(scores), scores.offsets, 0)
-    assert len(trees) == draws
-    found = np.stack([(trees == head).mean(axis=0) for head in range(words + 1)], axis=1)
-    assert np.abs(found - expected).max() < 5 * 0.5 / math.sqrt(draws)
+def test_likelihoods_of_arcs_are_those_of_enumeration(name: str, words: int, depths: bool, arcs: bool) -> None:
+    for temperature in (1.0, 3.0):
+        made = prepared(name, words, depths, 5, spread=0.5, arcs=arcs, temperature=temperature)
+        assert_likelihoods(made, temperature)
 
 
-def test_draws_depend_on_the_seed_only() -> None:
-    _, scores, search = prepared("one plane", 5, False, 5, spread=0.3)
-    candidates = search.top_candidates(scores)
-    one, again, other = (search.draw_trees(candidates, scores.offsets, 0, seed) for seed in (1, 1, 2))
-    assert (one == again).all()
-    assert (one != other).any()
+def assert_likelihoods(made: Prepared, temperature: float) -> None:
+    """All that is said of how likely arcs are, against enumeration."""
+    wanted, trees = made.likelihoods(), made.search.trees(made.scores)
+    words, limits = len(wanted), made.search.beam.limits()
+    found = searches.arc_likelihoods(0, words, trees._problem, limits, 1 / temperature)
+    assert found == pytest.approx(wanted, abs=1e-4)
+    assert found.sum(axis=1) == pytest.approx(1, abs=1e-4)
+    for one in made.sequences[:5]:
+        heads = np.array(one.heads, dtype=np.int32)
+        clipped = wanted[np.arange(words), heads].clip(LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+        assert trees.probabilities(heads) == pytest.approx(clipped, abs=1e-4)
+    best = max(wanted[np.arange(words), heads].sum() for heads in all_trees(words))
+    voted, _ = trees.least_risk()
+    assert wanted[np.arange(words), voted].sum() == pytest.approx(best, abs=1e-4)
 
 
 def noise(planes: Planes, lengths: list[int], seed: int, *, depths: bool = False, spread: float = 1.0) -> Scores:
     tables = random_tables(np.random.default_rng(seed), sum(lengths), planes, depths=depths, spread=spread)
     return Scores(offsets_of(lengths), tables)
-
-
-def near_certain(labels: list[tuple[str, ...]], names: Planes, relations: list[str]) -> Scores:
-    """Scores of one sentence that are nearly sure of these labels."""
-    tables = {f"plane{p + 1}": np.zeros((len(labels), len(plane)), np.float32) for p, plane in enumerate(names)}
-    tables["deprel"] = np.zeros((len(labels), len(DEPRELS)), np.float32)
-    for word, row in enumerate(labels):
-        for plane, label in enumerate(row):
-            tables[f"plane{plane + 1}"][word, names[plane].index(label)] = 8
-        tables["deprel"][word, DEPRELS.index(relations[word])] = 8
-    return Scores(offsets_of([len(labels)]), tables)
 
 
 def test_a_tree_is_returned_at_once_and_nothing_is_searched() -> None:
@@ -193,9 +193,8 @@ def test_the_quick_search_finds_what_the_whole_lattice_holds(name: str, depths: 
     search = searching(planes, Beam(states=5000, margin=math.inf, rarest=0.0), mass=EVERY_LABEL)
     for spread in (0.2, 1.0, 4.0):
         scores = noise(planes, [words] * sentences, 17, depths=depths, spread=spread)
-        found, candidates, offsets = search.best(scores), search.top_candidates(scores), scores.offsets
-        for sentence in range(sentences):
-            best = search.best_trees(candidates, offsets, sentence, 1)
+        found, offsets = search.best(scores), scores.offsets
+        for sentence, best in enumerate(search.trees(scores).several(1)):
             if best:
                 assert found.heads[offsets[sentence] : offsets[sentence + 1]].tolist() == best[0][0].tolist()
             else:

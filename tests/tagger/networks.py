@@ -11,7 +11,16 @@ from biplanar.tagger.network import Tagger
 from biplanar.tagger.tensors import TensorBatch, TensorSpellings
 
 CPU = torch.device("cpu")
-SMALL = {"word_dim": 8, "char_dim": 4, "char_hidden": 4, "hidden": 12, "layers": 2, "output_hidden": 10, "arc_dim": 9}
+SMALL = {
+    "word_dim": 8,
+    "char_dim": 4,
+    "char_hidden": 4,
+    "hidden": 12,
+    "layers": 2,
+    "output_hidden": 10,
+    "attention": False,
+    "arc_dim": 9,
+}
 
 
 def small_network(vocabulary: Vocabulary, switches: dict[str, object]) -> Tagger:

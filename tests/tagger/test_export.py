@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
-from functools import cache
+from dataclasses import astuple, replace
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import nn
 
+from biplanar.decoding.arcs import KnownHeads
 from biplanar.decoding.columns import ColumnTables
-from biplanar.decoding.scores import Scores
+from biplanar.decoding.scores import MOST_HEADS, LikelyHeads, Scores
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.config import NetworkConfig
 from biplanar.tagger.device import TorchTagger
@@ -51,21 +52,24 @@ COLUMN_TASKS = {
 TASKS = TREE_TASKS | COLUMN_TASKS
 VOCABULARY = Vocabulary.of(SENTENCES, TASKS, min_form_count=1, min_char_count=1)
 
+plain = partial(NetworkConfig, attention=False)
 CONFIGS = {
-    "one layer": NetworkConfig(word_dim=7, char_dim=5, char_hidden=3, hidden=9, layers=1),
-    "two layers": NetworkConfig(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=2),
-    "three layers": NetworkConfig(word_dim=1, char_dim=1, char_hidden=1, hidden=64, layers=3, relation_hidden=0),
+    "one layer": plain(word_dim=7, char_dim=5, char_hidden=3, hidden=9, layers=1),
+    "two layers": plain(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=2),
+    "three layers": plain(word_dim=1, char_dim=1, char_hidden=1, hidden=64, layers=3, relation_hidden=0),
     "attention": NetworkConfig(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, attention=True),
     "attention, plain outputs": NetworkConfig(
         word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, output_hidden=0, attention=True, relation_hidden=0
     ),
-    "small forms": NetworkConfig(
+    "labels alone": plain(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, arcs=False),
+    "attention alone": NetworkConfig(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, arcs=False),
+    "small forms": plain(
         word_dim=20, char_dim=8, char_hidden=16, form_dim=14, hidden=30, layers=2, output_hidden=0, column_hidden=0
     ),
-    "columns that see no forms": NetworkConfig(
+    "columns that see no forms": plain(
         word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, column_forms=False, column_hidden=0
     ),
-    "treebanks": NetworkConfig(word_dim=7, char_dim=5, char_hidden=3, hidden=32, layers=2, treebank_dim=6),
+    "treebanks": plain(word_dim=7, char_dim=5, char_hidden=3, hidden=32, layers=2, treebank_dim=6),
     "all there is": NetworkConfig(
         word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=2, attention=True, relation_hidden=11, treebank_dim=6
     ),
@@ -121,6 +125,22 @@ def assert_same(found: Scores, expected: Scores) -> None:
     governors = np.random.default_rng(3).integers(0, found.offsets[-1] + 1, found.offsets[-1])
     if expected.given_governors is not None:
         np.testing.assert_allclose(found.given_governors(governors), expected.given_governors(governors), atol=1e-4)
+    assert (found.arcs is None) == (expected.arcs is None)
+    if expected.arcs is not None:
+        assert_same_heads(found.arcs.likeliest(), expected.arcs.likeliest())
+
+
+def assert_same_heads(found: LikelyHeads, expected: LikelyHeads) -> None:
+    """The same heads are the likeliest; those that are as likely as others may have changed places with them."""
+    assert found.heads.dtype == expected.heads.dtype == np.int32
+    np.testing.assert_allclose(found.logs, expected.logs, atol=2e-4)
+    lower = np.pad(expected.logs, ((0, 0), (0, 1)), constant_values=-np.inf)[:, 1:]
+    higher = np.pad(expected.logs, ((0, 0), (1, 0)), constant_values=np.inf)[:, :-1]
+    with np.errstate(invalid="ignore"):
+        clear = (expected.logs - lower > 1e-3) & (higher - expected.logs > 1e-3)
+    clear[:, -1] = False  # the next one is not known
+    assert (found.heads == expected.heads)[clear].all()
+    assert clear.any() or not clear.size
 
 
 def all_tables(scores: Scores) -> dict[str, NDArray[np.float32]]:
@@ -179,13 +199,16 @@ def test_batching_changes_nothing(name: str, tmp_path: Path) -> None:
     together = scores_of(tagger, SENTENCES)
     alone = [scores_of(tagger, [sentence]) for sentence in SENTENCES]
     joined = {task: np.concatenate([all_tables(scores)[task] for scores in alone]) for task in TASKS}
+    likely = [scores.arcs.likeliest() for scores in alone]
+    arcs = KnownHeads(LikelyHeads(*(np.concatenate(parts) for parts in zip(*map(astuple, likely), strict=True))))
     labels, columns = ({task: joined[task] for task in tasks} for tasks in (TREE_TASKS, COLUMN_TASKS))
     assert together.knows_heads
     heads = [np.arange(len(sentence), dtype=np.int32) for sentence in SENTENCES]  # each word's is the one before
     related = np.concatenate([scores.relate(own) for scores, own in zip(alone, heads, strict=True)])
     np.testing.assert_allclose(together.relate(np.concatenate(heads)), related, atol=1e-4)
     assert_same(
-        replace(together, given_governors=None), Scores(together.offsets, labels, columns=ColumnTables(columns))
+        replace(together, given_governors=None),
+        Scores(together.offsets, labels, columns=ColumnTables(columns), arcs=arcs),
     )
 
 
@@ -336,19 +359,17 @@ def size_of(folder: Path) -> int:
 
 
 def test_int8_is_small(tmp_path: Path) -> None:
-    network = random_network(
-        NetworkConfig(word_dim=50, char_dim=32, char_hidden=64, hidden=200, layers=2, relation_hidden=0)
-    )
+    network = random_network(plain(word_dim=50, char_dim=32, char_hidden=64, hidden=200, layers=2, relation_hidden=0))
     export_onnx(network, tmp_path / "full")
     export_onnx(network, tmp_path / "small", int8=True)
-    kinds = {"embedding": 0, "weight": 0, "bias": 0}
+    kinds = {"embedding": 0, "weight": 0, "bias": 0, "root": 0}
     for name, parameter in network.named_parameters():
         kinds[next(kind for kind in kinds if kind in name)] += parameter.numel()
     graph = 20_000
     assert size_of(tmp_path / "full") < 4 * sum(kinds.values()) + graph
     per_output = 4 + 4 + 1  # bias, scale, zero point
     framed = 1.03 * kinds["weight"]  # two units more in each direction
-    promised = framed + 2 * kinds["embedding"] + per_output * kinds["bias"]
+    promised = framed + 2 * kinds["embedding"] + per_output * kinds["bias"] + 4 * kinds["root"]
     assert size_of(tmp_path / "small") < promised + graph
 
 
@@ -461,6 +482,7 @@ def test_no_words_have_no_scores(int8: bool, tmp_path: Path) -> None:
         "deprel": (0, 8),
         "depth.plane1.left": (0, 5),
     }
+    assert scores.arcs.likeliest().heads.shape == scores.arcs.likeliest().logs.shape == (0, MOST_HEADS)
     assert scores.relate(np.zeros(0, dtype=np.int32)).shape == (0, 8)
 
 

@@ -28,6 +28,8 @@ SWITCHES = {
     "nothing": {"relation_hidden": 0},
     "relations": {"relation_hidden": 7},
     "attention": {"relation_hidden": 0, "attention": True},
+    "attention alone": {"relation_hidden": 0, "attention": True, "arcs": False},
+    "labels alone": {"relation_hidden": 0, "arcs": False},
     "treebanks": {"relation_hidden": 0, "treebank_dim": 3},
     "small forms": {"relation_hidden": 0, "form_dim": 5},
     "all": {"relation_hidden": 7, "attention": True, "treebank_dim": 3},
@@ -51,9 +53,12 @@ def encoded(network: Tagger, sentences: list[list[str]]) -> tuple[torch.Tensor, 
 
 def tables_of(output: Output) -> dict[str, torch.Tensor]:
     """All that the network says."""
-    if output.dependents is None:
-        return output.labels
-    return output.labels | {"as dependents": output.dependents, "as heads": output.heads}
+    tables = dict(output.labels)
+    if output.dependents is not None:
+        tables |= {"as dependents": output.dependents, "as heads": output.heads}
+    if output.arcs is not None:
+        tables |= {"dependents in arcs": output.arcs.dependents, "heads in arcs": output.arcs.heads}
+    return tables
 
 
 class TestTagger:
@@ -66,6 +71,11 @@ class TestTagger:
             assert output.dependents.shape == output.heads.shape == (13, 7)
         else:
             assert output.dependents is output.heads is None
+        if switches.get("arcs", True):
+            assert output.arcs.dependents.shape == output.arcs.heads.shape == (13, 9)
+            assert output.arcs.root.shape == (9,)
+        else:
+            assert output.arcs is None
 
     @every_switch
     def test_neighbours_and_padding_change_nothing(self, switches):
@@ -154,9 +164,9 @@ class TestAttention:
         torch.testing.assert_close(counts[1:, :5], torch.tensor([1, 0, 0, 0, 0.0]).expand(2, -1))
 
     def test_the_auxiliary_heads_have_arcs_only_if_the_tagger_has_none(self):
-        assert AuxiliaryHeads(AuxiliaryConfig(), 6, 0.0, 5).arcs is not None
-        assert AuxiliaryHeads(AuxiliaryConfig(), 6, 0.0, 5, own_arcs=False).arcs is None
-        assert AuxiliaryHeads(AuxiliaryConfig(arcs=0.0), 6, 0.0, 5).arcs is None
+        assert AuxiliaryHeads(AuxiliaryConfig(), 6, 0.0, 5, arc_dim=7).arcs.arc_weight.shape == (8, 7)
+        assert AuxiliaryHeads(AuxiliaryConfig(), 6, 0.0, 5).arcs is None
+        assert AuxiliaryHeads(AuxiliaryConfig(arcs=0.0), 6, 0.0, 5, arc_dim=7).arcs is None
 
 
 class TestRelations:

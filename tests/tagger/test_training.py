@@ -23,19 +23,28 @@ from tests.conftest import ROOT
 from tests.encodings.wrapped import Wrapped
 
 SMALL = {
-    "network": {"word_dim": 8, "char_dim": 4, "char_hidden": 8, "hidden": 16, "layers": 1, "arc_dim": 8, "output_hidden": 12},
+    "network": {
+        "word_dim": 8,
+        "char_dim": 4,
+        "char_hidden": 8,
+        "hidden": 16,
+        "layers": 1,
+        "arc_dim": 8,
+        "output_hidden": 12,
+    },
     "auxiliary": {"relation_dim": 6},
     "vocabulary": {"min_form_count": 1, "min_char_count": 1},
     "training": {"batch_words": 60, "learning_rate": 0.01, "epochs": 2},
 }
-OFF = {"attention": False, "depths": False, "relation_hidden": 0, "treebank_dim": 0}
+OFF = {"arcs": False, "attention": False, "depths": False, "relation_hidden": 0, "treebank_dim": 0}
 SWITCHES = {
     "nothing": {},
+    "arcs": {"arcs": True},
     "attention": {"attention": True},
     "depths": {"depths": True},
     "relations": {"relation_hidden": 10},
     "treebanks": {"treebank_dim": 3},
-    "all": {"attention": True, "depths": True, "relation_hidden": 10, "treebank_dim": 3},
+    "all": {"arcs": True, "attention": True, "depths": True, "relation_hidden": 10, "treebank_dim": 3},
 }
 every_switch = pytest.mark.parametrize("switches", SWITCHES.values(), ids=SWITCHES)
 
@@ -84,7 +93,7 @@ class TestStep:
             return forward(self, hidden, mask)
 
         monkeypatch.setattr(BiaffineArcs, "forward", counted)
-        for switches in ({}, {"attention": True}):
+        for switches in ({}, {"arcs": True}, {"attention": True}, {"arcs": True, "attention": True}):
             trainer = trainer_of(sentences, switches)
             trainer._step(np.arange(5))
             owner = trainer.network if switches else trainer.auxiliary
@@ -167,14 +176,18 @@ class TestTasks:
     def test_the_networks_of_the_named_configurations(self):
         paper = CONFIGS["paper"].network
         assert (paper.attention, paper.depths, paper.relation_hidden, paper.treebank_dim) == (False, False, 0, 0)
+        networks = {name: config.network for name, config in CONFIGS.items()}
+        assert {name for name, network in networks.items() if not network.arcs} == {"paper", "pure"}
+        assert {name for name, network in networks.items() if network.attention} == {"accurate", "large"}
 
     def test_treebanks_are_counted_only_where_they_matter(self, sentences):
         assert trainer_of(sentences, {"treebank_dim": 3}).vocabulary.treebanks == 2
         assert trainer_of(sentences, {}).vocabulary.treebanks == 1
 
-    def test_attention_needs_the_arc_loss(self, sentences):
-        with pytest.raises(ConfigError, match=r"network\.attention: expected auxiliary\.arcs above 0"):
-            trainer_of(sentences, {"attention": True}, auxiliary={"arcs": 0.0})
+    @pytest.mark.parametrize("name", ["arcs", "attention"])
+    def test_what_scores_arcs_needs_the_arc_loss(self, sentences, name):
+        with pytest.raises(ConfigError, match=rf"network\.{name}: expected auxiliary\.arcs above 0"):
+            trainer_of(sentences, {name: True}, auxiliary={"arcs": 0.0})
 
 
 def test_teachers_without_the_labels_of_the_encoding_are_refused(sentences):

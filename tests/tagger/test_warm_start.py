@@ -70,7 +70,8 @@ def test_layers_of_other_sizes_stay_as_they_are() -> None:
 
 
 def test_a_network_that_fits_nowhere_is_refused() -> None:
-    alien = {"word_dim": 3, "char_dim": 5, "char_hidden": 3, "hidden": 7, "output_hidden": 3, "relation_hidden": 3}
+    sizes = ("word_dim", "char_hidden", "output_hidden", "relation_hidden", "arc_dim")
+    alien = dict.fromkeys(sizes, 3) | {"char_dim": 5, "hidden": 7}
     vocabulary = replace(OTHER, tasks={"x": ("a",), "deprel": ("b",)})
     with pytest.raises(BiplanarError, match="expected a model with layers of the same sizes to start from"):
         started(vocabulary, alien)

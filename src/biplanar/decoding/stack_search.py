@@ -115,7 +115,7 @@ class StackSearch:
         self, problem: Problem, place: Int64s, outcome: int, chosen: Int32s, heads: Int32s
     ) -> Outcome:
         """The same if the arcs are known: their own tree is good enough where all else fails."""
-        widened = outcome == searches.FAR
+        widened = int(outcome == searches.FAR)
         if widened:
             (outcome,) = searches.search_all(place, problem, self.beam.limits(), chosen, heads)
         if outcome == searches.BEST:
@@ -124,6 +124,7 @@ class StackSearch:
         limits = self.beam.with_arcs().limits()
         if outcome == searches.CYCLIC and searches.search_next_best(start, words, problem, limits, chosen, heads):
             return Outcome(next_best=1, widened=widened)
+        heads[start : start + words] = 0
         return Outcome(lost=1, widened=widened)
 
     def _look_further(

@@ -40,20 +40,21 @@ class BiaffineArcs(nn.Module):
 
     def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """Scores of heads, the root first: (sentences, words, 1 + words)."""
-        return arc_table(self._as_dependents(hidden), self._as_heads(with_root(self.root, hidden)), mask)
+        dependents = self._weigh(self.dropout(self._as_dependents(hidden)))
+        return arc_table(dependents, self.dropout(self._as_heads(with_root(self.root, hidden))), mask)
 
     def vectors(self, words: Tensor) -> ArcVectors:
-        """What encoded words, (all words, width), are in arcs."""
-        return ArcVectors(self._as_dependents(words), self._as_heads(words), self._as_heads(self.root))
+        """What encoded words, (all words, width), are in arcs; without dropout, as nothing tells their sentences."""
+        return ArcVectors(self._weigh(self._as_dependents(words)), self._as_heads(words), self._as_heads(self.root))
 
     def _as_dependents(self, hidden: Tensor) -> Tensor:
-        dependents = self.dropout(nn.functional.leaky_relu(self.arc_dependent(hidden), 0.1))
-        product: Tensor = with_one(dependents) @ self.arc_weight
-        return product
+        return nn.functional.leaky_relu(self.arc_dependent(hidden), 0.1)
 
     def _as_heads(self, hidden: Tensor) -> Tensor:
-        heads: Tensor = self.dropout(nn.functional.leaky_relu(self.arc_head(hidden), 0.1))
-        return heads
+        return nn.functional.leaky_relu(self.arc_head(hidden), 0.1)
+
+    def _weigh(self, dependents: Tensor) -> Tensor:
+        return with_one(dependents) @ self.arc_weight
 
 
 class ArcVectors(NamedTuple):

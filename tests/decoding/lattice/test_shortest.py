@@ -1,0 +1,55 @@
+"""One workspace for many sentences: what earlier ones left there changes nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from biplanar.data.forest import offsets_of
+from biplanar.decoding.beam import Beam
+from biplanar.decoding.lattice.pairs import make_pairs
+from biplanar.decoding.lattice.shortest import quickest, shortfalls_of, workspace_for
+from biplanar.decoding.lattice.states import NUMBER, STAMP, find_slot
+from biplanar.decoding.scores import Scores
+from tests.decoding.arc_tables import arc_scores, random_table
+from tests.decoding.enumeration import LABEL_SETS, random_tables, searching
+
+LENGTHS = [6, 3, 12, 1, 9]
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["labels", "arcs"])
+def test_many_attempts_in_one_workspace(known: bool) -> None:
+    planes, rng, words = LABEL_SETS["two planes"], np.random.default_rng(3), sum(LENGTHS)
+    arcs = arc_scores([random_table(rng, length) for length in LENGTHS]) if known else None
+    scores = Scores(offsets_of(LENGTHS), random_tables(rng, words, planes, depths=True, spread=0.3), arcs=arcs)
+    search, offsets = searching(planes, Beam(states=16, margin=np.inf, rarest=0.0)), scores.offsets
+    limits = search.beam.limits()
+    problem = search.problem(scores, search.likely_heads(scores), np.arange(words), offsets)
+    pairs = make_pairs(offsets, problem.candidates, problem.labels, limits.least)
+    lost, given = shortfalls_of(pairs, 0, problem.costs), (offsets, pairs, limits, problem.labels, known)
+
+    def path(sentence: int, work) -> list[int]:
+        start, length = int(offsets[sentence]), LENGTHS[sentence]
+        return quickest(start, start, length, pairs, lost, problem, limits, work).tolist()
+
+    wanted = [path(sentence, workspace_for(*given)) for sentence in range(len(LENGTHS))]
+    assert sum(map(len, wanted)) > words / 2
+    work = workspace_for(*given)
+    for _ in range(400):
+        assert [path(sentence, work) for sentence in range(len(LENGTHS))] == wanted
+    entries = work.stamp[0]
+    assert entries > 10 * len(work.table)  # each word of each attempt has used at least one
+    work.table[:] = entries << STAMP | 1
+    assert [path(sentence, work) for sentence in range(len(LENGTHS))] == wanted
+
+
+def test_only_entries_with_the_stamp_count() -> None:
+    identities = np.array([7, 8, 9], dtype=np.int64)
+    table = np.full(4, 5 << STAMP | 1, dtype=np.int64)  # full of the state 8, by another word
+    first = find_slot(7, table, identities, 6)
+    table[first] = 6 << STAMP | 2  # where another state has come before
+    second = find_slot(7, table, identities, 6)
+    assert second != first
+    table[second] = 6 << STAMP | 0
+    assert find_slot(7, table, identities, 6) == second
+    assert table[second] & NUMBER == 0
