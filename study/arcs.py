@@ -2,10 +2,12 @@
 
     python -m study.arcs DATA --device cuda --slots 14
     python -m study.arcs DATA --only 'hu-*' 'en-biaffine-*'
+    python -m study.arcs --show
 
 DATA has a folder for each treebank: `train`, `dev` and `test.conllu.xz`. Each result is stored as
 study/results/arcs/KEY.json; what is there is not run again. With `--scores`, what the networks say of dev and test is
-kept as well, so that decoders can be compared without the networks.
+kept as well, so that decoders can be compared without the networks. With `--show`, the results are printed as the
+tables in docs/training.md.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.tuning import ScoredTreebank
 from biplanar.tagger.config import Config, read_config
 from biplanar.tagger.features import Corpus
-from study.common import command, split_settings, train_to_the_best, write_json
+from study.common import command, read_json, split_settings, train_to_the_best, write_json
 from study.plan import Run
 from study.queue import RESULTS
 
@@ -52,8 +54,8 @@ CODES = ("en", "pt", "eu", "af", "hu")
 LARGE = {"en": 40, "pt": 28}  # treebanks of 200,000 words, and their epochs
 BIAFFINE = "biaffine"
 NETWORKS: Mapping[str, Mapping[str, str]] = {
-    "attention": {"network.attention": "true"},
-    "accurate": {"network.attention": "false"},
+    "accurate": {},
+    "plain": {"network.attention": "false"},
     "pure": {"network.attention": "false", "network.arcs": "false"},
     BIAFFINE: {},
 }
@@ -219,8 +221,41 @@ def _metrics(gold: list[Sentence], trees: list[Sentence], names: Sequence[str]) 
     return shares | ({name: found[name].to_dict() for name in BOTH_SIDES} if names == TREES else {})
 
 
+# The columns of the tables: a network, and how its scores are decoded.
+SHOWN = {
+    "labels alone (`pure`)": ("pure", "labels"),
+    "labels (`accurate`)": ("accurate", "labels"),
+    "arcs (`accurate`)": ("accurate", "arcs"),
+    "both (`accurate`)": ("accurate", "search"),
+    "biaffine": (BIAFFINE, BIAFFINE),
+}
+
+
+def tables(results: Path = RESULTS / "arcs") -> str:
+    """Test scores as Markdown, means over seeds: LAS, then F1 of sentences and dependencies that are not projective."""
+    return "\n\n".join(_table(results, metric) for metric in ("LAS", *BOTH_SIDES))
+
+
+def _table(results: Path, metric: str) -> str:
+    rows = [f"| {metric} | {' | '.join(SHOWN)} |", "|" + "---|" * (1 + len(SHOWN))]
+    means = {code: [_mean(results, code, *shown, metric) for shown in SHOWN.values()] for code in CODES}
+    means["mean"] = [sum(column) / len(column) for column in zip(*means.values(), strict=True)]
+    rows += [f"| {name} | {' | '.join(f'{one:.2f}' for one in own)} |" for name, own in means.items()]
+    return "\n".join(rows)
+
+
+def _mean(results: Path, code: str, network: str, decoder: str, metric: str) -> float:
+    runs = [read_json(path)["scores"]["test"] for path in sorted(results.glob(f"{code}-{network}-*.json"))]
+    found = [run[decoder][metric] for run in runs]
+    values = [100 * one["f1"] if isinstance(one, dict) else one for one in found]
+    return float(sum(values) / len(values))
+
+
 def main(arguments: Sequence[str]) -> None:
     """Take the pending runs."""
+    if list(arguments) == ["--show"]:
+        print(tables())
+        return
     others, settings = split_settings(arguments)
     parser = argparse.ArgumentParser(prog="python -m study.arcs", description="Train and judge labels with arcs.")
     parser.add_argument("data", type=Path)

@@ -56,6 +56,7 @@ def test_a_line_for_each_stage_and_look_at_dev_where_there_is_no_terminal(tmp_pa
         "epoch 2/3",
         "epoch 3/3",
         "exporting the network",
+        "choosing the weights of decoding",
         "evaluating on the dev file",
         f"biplanar: the model is in {tmp_path}; its card is {tmp_path / 'README.md'}",
     ]

@@ -387,6 +387,7 @@ def test_the_events_of_a_training(training):
         "training: 190 words, 100 epochs of about 3 batches, on cpu",
         "exporting the network",
         "training the tokenizer",
+        "choosing the weights of decoding",
         "evaluating on the dev file",
         "evaluating on the test file",
     ]
