@@ -507,10 +507,10 @@ class TestLoading:
 
     @pytest.mark.parametrize("runtime", ["int8", "onnx", "torch"])
     def test_a_folder_of_format_1_has_no_later_parts(self, tmp_path, runtime):
-        without = {"network": {"depths": False, "relation_hidden": 0, "columns": ""}}
+        without = {"network": {"arcs": False, "attention": False, "depths": False, "relation_hidden": 0, "columns": ""}}
         folder = ModelFolder(tmp_path)
         list(train_model(DATA, Config.from_dict(without, small(epochs=1)), folder, device="cpu"))
-        later = ("attention", "depths", "relation_hidden", "treebank_dim", "column")
+        later = ("arcs = true", "arcs = false", "attention", "depths", "relation_hidden", "treebank_dim", "column")
         lines = folder.config.read_text().replace(f"format = {FORMAT_VERSION}", "format = 1").splitlines()
         folder.config.write_text("\n".join(line for line in lines if not line.startswith(later)))
         vocabulary = json.loads(folder.vocabulary.read_text())
@@ -776,7 +776,8 @@ class TestDistillation:
         data = Data([TINY_TREEBANK], TINY_TREEBANK, teachers=[str(folder.path)] * 2)
         student = ModelFolder(tmp_path / "student")
         config = Config.from_dict(
-            {"auxiliary": {"arcs": 0.0, "relations": 0.0}}, small(epochs=100, evaluations=1, taught=1.0)
+            {"network": {"arcs": False, "attention": False}, "auxiliary": {"arcs": 0.0, "relations": 0.0}},
+            small(epochs=100, evaluations=1, taught=1.0),
         )
         assert [*records_of(train_model(data, config, student, device="cpu"))][-1].las > 95
 

@@ -15,7 +15,15 @@ from tests.paths import TINY
 
 ALL_COLUMNS = "upos, xpos, feats, lemma"
 FEATURES = {"NOUN": "Number=Sing", "VERB": "Mood=Ind|VerbForm=Fin", "PRON": "PronType=Prs"}
-NETWORK = {"word_dim": 16, "char_dim": 8, "char_hidden": 16, "hidden": 48, "layers": 1, "arc_dim": 16, "output_hidden": 0}
+NETWORK = {
+    "word_dim": 16,
+    "char_dim": 8,
+    "char_hidden": 16,
+    "hidden": 48,
+    "layers": 1,
+    "arc_dim": 16,
+    "output_hidden": 0,
+}
 TRAINING = {"epochs": 30, "batch_words": 60, "learning_rate": 0.01}
 
 

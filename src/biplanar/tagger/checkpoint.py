@@ -30,8 +30,8 @@ RANDOM, RANDOM_CUDA = "random.cpu", "random.cuda"
 # The metadata that tells a damaged file, and how many of its digits a message shows.
 CHECKSUM, SHOWN_DIGITS = "checksum", 12
 
-# Settings that say no more than when training ends: with others, a training that has ended can go on.
-MAY_CHANGE = {"training.epochs", "training.patience"}
+# Settings that say no more than when training ends and what is made of scores: with others, a training can go on.
+MAY_CHANGE = {"training.epochs", "training.patience", "decoding.arc_weight", "decoding.temperature"}
 
 
 def save_weights(network: nn.Module, path: Path) -> None:
