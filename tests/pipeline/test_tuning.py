@@ -10,7 +10,8 @@ import pytest
 from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.decoding.inventory import Weights
 from biplanar.decoding.scores import Scores
-from biplanar.pipeline.tuning import ARC_WEIGHTS, TEMPERATURES, choose_weights
+from biplanar.encodings import get_encoding
+from biplanar.pipeline.tuning import ARC_WEIGHTS, TEMPERATURES, ScoredTreebank
 from biplanar.tagger.features import Batch
 from tests.decoding.arc_tables import arc_scores, sure_table
 from tests.decoding.enumeration import LABEL_SETS, inventory_of, near_certain
@@ -20,6 +21,7 @@ from tests.encodings.wrapped import Wrapped
 PLANES = LABEL_SETS["one plane"]
 LABELS, BY_LABELS = [("_",), ("<\\",), ("/>",)], (2, 0, 2)
 OTHER = (2, 3, 0)
+OTHERS = (0, 1, 1, 3)  # of the first of the sentences that are made elsewhere
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ def chosen(gold: tuple[int, ...], arcs: tuple[int, ...] | None) -> Weights:
     scores = near_certain(LABELS, PLANES, ["dep", "root", "dep"])
     labels = {task: table / 2 for task, table in scores.labels.items()}
     known = None if arcs is None else arc_scores([sure_table(arcs, 5.0)])
-    return choose_weights(Fixed(Scores(scores.offsets, labels, arcs=known)), inventory_of(PLANES), dev_file(gold), 100)
+    scorer = Fixed(Scores(scores.offsets, labels, arcs=known))
+    return ScoredTreebank.of(scorer, inventory_of(PLANES), dev_file(gold), 100).choose_weights()
 
 
 class TestArcs:
@@ -76,5 +79,11 @@ class TestTemperature:
 
 def test_what_is_not_searched_has_nothing_to_choose() -> None:
     made = MadeScores(Wrapped())
-    scores = replace(made.scores(), arcs=arc_scores([sure_table(tree.heads) for tree in TREES]))
-    assert choose_weights(Fixed(scores), made.inventory, dev_file(BY_LABELS), 100) == Weights()
+    scores = replace(made.first(), arcs=arc_scores([sure_table(TREES[0].heads)]))
+    assert ScoredTreebank.of(Fixed(scores), made.inventory, dev_file(OTHERS), 100).choose_weights() == Weights()
+
+
+def test_surprise_is_finite_however_sure_who_is_wrong() -> None:
+    made = MadeScores(get_encoding("relative"), sure=40.0)
+    treebank = ScoredTreebank.of(Fixed(made.first()), made.inventory, dev_file(OTHERS), 100)
+    assert 1 < treebank.surprise(Weights()) < 100
