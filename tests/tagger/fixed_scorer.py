@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from biplanar.data.forest import offsets_of
 from biplanar.decoding.scores import Scores
 from biplanar.tagger.features import Batch
+from tests.decoding.arc_tables import arc_scores, log_table
 
 Tables = dict[str, list[float]]  # by task
 
 
 @dataclass(frozen=True)
 class FixedScorer:
-    """Scores of a word depend on its form only, those of relations on its form and its head's."""
+    """Scores of a word depend on its form only, those of relations on its form and its head's, of heads on theirs."""
 
     by_form: dict[str, Tables]
     as_dependent: dict[str, list[float]] | None = None
     as_head: dict[str, list[float]] | None = None
     as_root: float = 9.0
+    in_arcs: dict[str, float] | None = None  # how good a form is as any word's head; the root's score is 0
     decoding_threads: int = 1
 
     def represent(self, forms: Sequence[str]) -> Sequence[str]:
@@ -38,7 +41,14 @@ class FixedScorer:
             root = np.full((1, heads.shape[1]), self.as_root, dtype=np.float32)
             return np.concatenate([root, heads])[governors] + dependents
 
-        return Scores(offsets_of(batch.lengths), labels, relate if self.as_dependent else None)
+        offsets = offsets_of(batch.lengths)
+        sentences = [words[start:end] for start, end in pairwise(offsets)]
+        arcs = None if self.in_arcs is None else arc_scores([self.arcs_of(one) for one in sentences])
+        return Scores(offsets, labels, relate if self.as_dependent else None, arcs=arcs)
+
+    def arcs_of(self, words: Sequence[str]) -> np.ndarray:
+        """The log-probabilities of all heads of a sentence's words."""
+        return log_table(np.tile([0.0, *(self.in_arcs[word] for word in words)], (len(words), 1)))
 
 
 def log(*probabilities: float) -> list[float]:

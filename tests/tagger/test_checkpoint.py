@@ -8,10 +8,14 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from biplanar.errors import FileError
-from biplanar.tagger.checkpoint import load_weights, save_weights
+from biplanar.data.conllu import read_conllu
+from biplanar.errors import BiplanarError, FileError
+from biplanar.tagger.checkpoint import Origin, load_checkpoint, load_weights, save_checkpoint, save_weights
+from biplanar.tagger.config import Config
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.network import Tagger
+from biplanar.tagger.training import Record, Trainer
+from tests.conftest import ROOT
 from tests.tagger.networks import batch_of, small_network
 
 SENTENCES = [["A", "hearing", "is", "scheduled", "."], ["Yes"]]
@@ -113,3 +117,52 @@ def test_old_weights_that_lack_some_are_refused(missing: str, old_file: Path) ->
     save_file(tensors, old_file)
     with pytest.raises(FileError, match=r"old\.safetensors: expected the weights of another network than found"):
         load_weights(other_network(), old_file)
+
+
+class TestAverages:
+    """A training with a running mean of the weights, cut off after each epoch."""
+
+    TREEBANK = list(read_conllu(ROOT / "examples" / "tiny.conllu"))[:12]
+
+    def trainer(self, average: float = 0.9) -> Trainer:
+        sizes = {
+            "word_dim": 6,
+            "char_dim": 4,
+            "char_hidden": 4,
+            "hidden": 8,
+            "layers": 1,
+            "output_hidden": 6,
+            "arc_dim": 5,
+        }
+        settings = {
+            "network": sizes,
+            "auxiliary": {"relation_dim": 4},
+            "vocabulary": {"min_form_count": 1, "min_char_count": 1},
+            "training": {"batch_words": 40, "learning_rate": 0.01, "epochs": 3, "average": average},
+        }
+        return Trainer(Config.from_dict(settings), self.TREEBANK, self.TREEBANK)
+
+    def records(self, trainer: Trainer) -> list[Record]:
+        return [told for told in trainer.run() if isinstance(told, Record)]
+
+    def test_a_training_that_is_taken_up_ends_bit_for_bit_like_one_that_never_stopped(self, tmp_path):
+        whole, path = self.trainer(), tmp_path / "checkpoint.safetensors"
+        wanted, found = self.records(whole), []
+        for _ in range(3):
+            trainer = self.trainer()
+            origin = Origin.of(trainer)
+            if path.exists():
+                load_checkpoint(trainer, path, origin)
+            found.append(next(told for told in trainer.run() if isinstance(told, Record)))
+            save_checkpoint(trainer, path, origin)
+        assert [(one.epoch, one.loss, one.las) for one in found] == [(one.epoch, one.loss, one.las) for one in wanted]
+        for one, other in ((trainer.network, whole.network), (trainer.average, whole.average)):
+            for name, tensor in one.state_dict().items():
+                assert torch.equal(tensor, other.state_dict()[name]), name
+        assert trainer.average.n_averaged == whole.average.n_averaged > 3
+
+    def test_a_checkpoint_without_a_mean_is_another_trainings(self, tmp_path):
+        path, trainer, other = tmp_path / "checkpoint.safetensors", self.trainer(0.0), self.trainer(0.9)
+        save_checkpoint(trainer, path, Origin.of(trainer))
+        with pytest.raises(BiplanarError, match=r"training\.average is 0\.0 there and 0\.9 here"):
+            load_checkpoint(other, path, Origin.of(other))

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import torch
 
+from biplanar.decoding.arcs import ArcProducts
 from biplanar.decoding.inventory import LabelInventory
-from biplanar.decoding.scores import Scores
+from biplanar.decoding.scores import LikelyHeads, Scores
 from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import get_encoding
 from biplanar.tagger.device import FULL, HALF, TorchTagger
@@ -43,6 +44,7 @@ SWITCHES = {
     "relations": {"relation_hidden": 7},
     "attention": {"relation_hidden": 7, "attention": True},
     "treebanks": {"relation_hidden": 7, "treebank_dim": 3},
+    "labels alone": {"relation_hidden": 7, "arcs": False},
 }
 every_switch = pytest.mark.parametrize("switches", SWITCHES.values(), ids=SWITCHES)
 relating = pytest.mark.parametrize("switches", list(SWITCHES.values())[1:], ids=list(SWITCHES)[1:])
@@ -106,6 +108,28 @@ def test_columns_are_chosen_where_they_are(switches: dict[str, object], device: 
         assert best[column].tolist() == tables[column].argmax(axis=1).tolist()
 
 
+def assert_heads(found: LikelyHeads, wanted: LikelyHeads, tolerance: float) -> None:
+    assert (found.heads.dtype, found.logs.dtype) == (np.int32, np.float32)
+    np.testing.assert_allclose(found.logs, wanted.logs, atol=10 * tolerance)
+    assert found.heads.tolist() == wanted.heads.tolist()
+
+
+@every_device
+@every_switch
+@pytest.mark.parametrize("most", [1 << 26, 30, 1], ids=["at once", "some rows", "row by row"])
+def test_likely_heads_are_those_of_the_products(
+    switches: dict[str, object], device: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("biplanar.tagger.device.MOST_PRODUCTS", most)
+    found, output = scores_of(tagger_of(switches, device), Corpus.of(SENTENCES)), expected_output(network_of(switches))
+    if not switches.get("arcs", True):
+        assert found.arcs is output.arcs is None
+        return
+    dependents, heads, root = (one.numpy() for one in output.arcs)
+    products = ArcProducts(found.offsets, dependents, heads, dependents @ root)
+    assert_heads(found.arcs.likeliest(), products.likeliest(), TOLERANCE[device])
+
+
 @every_device
 @every_switch
 def test_half_precision_is_nearly_the_same(switches: dict[str, object], device: str) -> None:
@@ -117,6 +141,9 @@ def test_half_precision_is_nearly_the_same(switches: dict[str, object], device: 
         np.testing.assert_allclose(found.labels[task], table.numpy(), atol=0.05)
         rounded += float(np.abs(found.labels[task] - table.numpy()).max())
     assert rounded > 1e-5  # so it was half precision indeed
+    if found.arcs is not None:
+        wanted = scores_of(tagger_of(switches, device), Corpus.of(SENTENCES)).arcs.likeliest()
+        np.testing.assert_allclose(found.arcs.likeliest().logs, wanted.logs, atol=0.05)
 
 
 @every_device
@@ -150,6 +177,8 @@ def test_no_words_have_no_scores(switches: dict[str, object], device: str) -> No
         task: (0, len(names)) for task, names in TASKS.items()
     }
     assert scores.relate(np.zeros(0, dtype=np.int32)).shape == (0, 4)
+    if switches.get("arcs", True):
+        assert scores.arcs.likeliest().heads.shape == scores.arcs.likeliest().logs.shape == (0, 8)
 
 
 @every_device

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biplanar.tagger.distill import RELATION, SoftTargets, soft_targets
+from biplanar.tagger.distill import ARCS, RELATION, SoftTargets, soft_targets
 from biplanar.tagger.features import Corpus
 from tests.tagger.fixed_scorer import ONE, FixedScorer
 
@@ -36,6 +36,24 @@ def test_targets_are_in_the_order_of_the_words(batch_words: int) -> None:
 def test_a_teacher_that_knows_no_heads_teaches_no_relations_given_them() -> None:
     teacher = replace(ONE, as_dependent=None, as_head=None)
     assert sorted(soft_targets(teacher, CORPUS, HEADS, 4)) == ["deprel", "plane1"]
+
+
+@pytest.mark.parametrize("batch_words", [1, 4, 100])
+def test_heads_are_targets_of_teachers_that_know_arcs(batch_words: int) -> None:
+    teacher = replace(ONE, in_arcs={"a": 1.0, "b": -1.0})
+    targets = soft_targets(teacher, CORPUS, HEADS, batch_words)
+    assert sorted(targets) == sorted([ARCS, "deprel", "plane1", RELATION])
+    found = targets[ARCS]
+    assert (found.labels.dtype, found.probabilities.dtype) == (np.int64, np.float32)
+    assert (found.labels >= 0).all()  # where there are fewer heads, the root without a probability
+    np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, atol=1e-6)
+    at = 0
+    for words in (FORMS[:3], FORMS[3:4], FORMS[4:]):
+        for row in np.exp(teacher.arcs_of(words)):
+            dense = np.zeros(len(row))
+            np.add.at(dense, found.labels[at], found.probabilities[at])
+            np.testing.assert_allclose(dense, row, atol=1e-5)
+            at += 1
 
 
 def test_only_the_likeliest_labels_are_kept() -> None:

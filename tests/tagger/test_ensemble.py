@@ -9,6 +9,7 @@ from biplanar.decoding.scores import Scores
 from biplanar.errors import BiplanarError
 from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.features import Corpus
+from tests.decoding.arc_tables import likeliest
 from tests.tagger.fixed_scorer import ONE, TASKS, FixedScorer, log
 
 # Calls the same labels by other numbers, and has one of its own.
@@ -58,6 +59,24 @@ def test_relations_are_by_the_word_alone_unless_all_members_know_heads() -> None
         scores = scores_of(members, [["a", "b"]])
         assert not scores.knows_heads
         np.testing.assert_allclose(np.exp(scores.relate(np.array([0, 1]))), [[0.7, 0.3], [0.35, 0.65]], atol=1e-5)
+
+
+def test_heads_are_averaged() -> None:
+    one, other = replace(ONE, in_arcs={"a": 1.0, "b": -1.0}), replace(OTHER, in_arcs={"a": 0.0, "b": 3.0})
+    sentences = [["a", "b", "b"], ["b"]]
+    found = scores_of([Member(one, TASKS), Member(other, OTHER_TASKS)], sentences).arcs.likeliest()
+    shares = [(np.exp(one.arcs_of(words)) + np.exp(other.arcs_of(words))) / 2 for words in sentences]
+    wanted = likeliest([np.log(share, where=share > 0, out=np.full_like(share, -np.inf)) for share in shares])
+    assert found.heads.tolist() == wanted.heads.tolist()
+    np.testing.assert_allclose(found.logs, wanted.logs, atol=1e-5)
+    assert found.heads[0, 0] == 2  # which the first member would not have chosen
+    assert one.arcs_of(sentences[0])[0].argmax() == 0
+
+
+def test_heads_are_unknown_unless_all_members_know_them() -> None:
+    with_arcs = Member(replace(ONE, in_arcs={"a": 1.0, "b": -1.0}), TASKS)
+    assert scores_of([with_arcs, MEMBERS[1]], [["a", "b"]]).arcs is None
+    assert scores_of(MEMBERS, [["a", "b"]]).arcs is None
 
 
 def test_a_member_that_lacks_a_task_is_refused() -> None:

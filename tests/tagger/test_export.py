@@ -89,6 +89,8 @@ def random_network(config: NetworkConfig) -> Tagger:
                 parameter.add_(torch.randn_like(parameter) * 0.3)
             elif "embedding" in name or "outputs" in name:
                 parameter.mul_(5)
+            if "arc_weight" in name:
+                parameter.mul_(5)
     return network.eval()
 
 
@@ -222,6 +224,9 @@ def test_batching_changes_nothing_in_bytes(name: str, neighbours: list[list[str]
     alone = scores_of(tagger, [SENTENCES[0]])
     for task, table in all_tables(alone).items():
         np.testing.assert_allclose(all_tables(found)[task][: len(SENTENCES[0])], table, atol=1e-5)
+    likely, likely_alone = found.arcs.likeliest(), alone.arcs.likeliest()
+    np.testing.assert_allclose(likely.logs[: len(SENTENCES[0])], likely_alone.logs, atol=1e-4)
+    assert likely.heads[: len(SENTENCES[0]), 0].tolist() == likely_alone.heads[:, 0].tolist()
     heads = np.zeros(found.offsets[-1], dtype=np.int32)
     related = alone.relate(heads[: len(SENTENCES[0])])
     np.testing.assert_allclose(found.relate(heads)[: len(SENTENCES[0])], related, atol=1e-5)
@@ -243,6 +248,13 @@ def test_int8_is_close(config: NetworkConfig, tmp_path: Path) -> None:
     heads = np.zeros(found.offsets[-1], dtype=np.int32)
     assert np.abs(found.relate(heads) - expected.relate(heads)).mean() < 0.05 * expected.relate(heads).std()
     assert agreement(found, expected) > 0.95
+    assert (found.arcs is None) == (expected.arcs is None) == (not config.arcs)
+    if config.arcs:
+        heads, wanted = found.arcs.likeliest(), expected.arcs.likeliest()
+        clear = wanted.logs[:, 0] - wanted.logs[:, 1] > 0.05  # words that stand there twice are as good as each other
+        assert clear.mean() > 0.2
+        assert (heads.heads[:, 0] == wanted.heads[:, 0])[clear].mean() > 0.95
+        assert np.abs(heads.logs[:, 0] - wanted.logs[:, 0]).mean() < 0.05
 
 
 def test_bytes_without_a_frame_would_depend_on_the_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,6 +263,16 @@ def test_bytes_without_a_frame_would_depend_on_the_batch(tmp_path: Path, monkeyp
     tagger = exported(random_network(CONFIGS["two layers"]), tmp_path, int8=True)
     alone = scores_of(tagger, [SENTENCES[1]]).labels["plane1"]
     assert np.abs(scores_of(tagger, [SENTENCES[1], SENTENCES[7]]).labels["plane1"][:1] - alone).max() > 1e-3
+
+
+def test_arcs_that_are_not_all_there_are_refused(tmp_path: Path) -> None:
+    export_onnx(random_network(CONFIGS["one layer"]), tmp_path)
+    model = onnx.load(tmp_path / "words.onnx")
+    (root,) = (output for output in model.graph.output if output.name == "arc.root")
+    model.graph.output.remove(root)
+    onnx.save(model, tmp_path / "words.onnx")
+    with pytest.raises(FileError, match=r"words\.onnx: expected all of arc\.dependent, arc\.head, arc\.root or none"):
+        OnnxTagger(tmp_path, VOCABULARY)
 
 
 class TestRelations:

@@ -14,10 +14,12 @@ from biplanar.encodings import ENCODINGS
 from biplanar.errors import BiplanarError
 from biplanar.tagger.config import CONFIGS, Config, ConfigError
 from biplanar.tagger.device import TorchTagger
+from biplanar.tagger.distill import ARCS
 from biplanar.tagger.ensemble import Member
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.layers import BiaffineArcs
 from biplanar.tagger.predict import parse_corpus
+from biplanar.tagger.tensors import TensorBatch
 from biplanar.tagger.training import Record, Trainer, enough_epochs, good_learning_rate
 from tests.conftest import ROOT
 from tests.encodings.wrapped import Wrapped
@@ -120,6 +122,66 @@ class TestStep:
         for task, output in trainer.network.named_outputs():
             if task in DEPTHS:
                 assert torch.equal(output.weight, before[task])
+
+
+class TestAverage:
+    def test_what_is_kept_is_a_running_mean(self, sentences):
+        trainer = trainer_of(sentences, {"arcs": True}, training={"average": 0.75})
+        assert trainer.kept is trainer.average.module
+        means = None
+        for _ in range(4):
+            trainer._step(np.arange(5))
+            now = {name: tensor.detach().clone() for name, tensor in trainer.network.named_parameters()}
+            means = now if means is None else {name: 0.75 * means[name] + 0.25 * now[name] for name in now}
+        for name, tensor in trainer.kept.named_parameters():
+            torch.testing.assert_close(tensor, means[name])
+        assert not torch.equal(trainer.kept.arcs.arc_weight, trainer.network.arcs.arc_weight)
+
+    def test_it_is_what_is_judged(self, sentences):
+        trainer = trainer_of(sentences, {"arcs": True}, training={"average": 0.75})
+        trainer._step(np.arange(5))
+        before = trainer.evaluate()
+        with torch.no_grad():
+            for parameter in trainer.network.parameters():
+                parameter.zero_()
+        assert trainer.evaluate() == before
+        with torch.no_grad():
+            for parameter in trainer.kept.parameters():
+                parameter.zero_()
+        assert trainer.evaluate() != before
+
+    def test_without_a_decay_it_is_the_network_itself(self, sentences):
+        trainer = trainer_of(sentences, {})
+        assert trainer.average is None
+        assert trainer.kept is trainer.network
+
+
+class TestTeachers:
+    def taught(self, sentences: list[Sentence], teacher: dict[str, object], student: dict[str, object]) -> Trainer:
+        one = trainer_of(sentences, teacher)
+        member = Member(TorchTagger(one.network, one.vocabulary, one.device), one.vocabulary.tasks)
+        training = {"taught": 0.7, "label_smoothing": 0.2, "epochs": 2}
+        return Trainer(config_of(student, training=training), sentences, sentences, teachers=[member])
+
+    @pytest.mark.parametrize("student", [{"arcs": True}, {}], ids=["arcs of the network", "arcs in training only"])
+    def test_soft_targets_of_arcs(self, sentences, student):
+        trainer, chosen = self.taught(sentences, {"arcs": True}, student), np.arange(4)
+        features = trainer.train_examples.corpus.batch(chosen)
+        batch, gold = TensorBatch(features, trainer.device), trainer._gold(chosen, features.mask)
+        table = torch.randn(*features.mask.shape[:2], features.mask.shape[1] + 1)
+        found = trainer._arc_loss(table, batch, gold)
+        logs = batch.only_words(table).log_softmax(dim=-1)
+        labels, shares = gold.soft[ARCS]
+        torch.testing.assert_close(shares.sum(dim=1), torch.ones(len(shares)))
+        hard = -logs[torch.arange(len(logs)), batch.only_words(gold.heads)].mean()
+        soft = torch.stack([-(logs[word][labels[word]] * shares[word]).sum() for word in range(len(logs))]).mean()
+        torch.testing.assert_close(found, 3.0 * (0.3 * hard + 0.7 * soft))
+
+    def test_teachers_without_arcs_teach_none(self, sentences):
+        trainer = self.taught(sentences, {}, {"arcs": True})
+        assert ARCS not in trainer.soft_targets
+        assert trainer.network.arcs is not None
+        assert float(trainer._step(np.arange(4))) > 0
 
 
 class TestGold:

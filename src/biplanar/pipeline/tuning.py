@@ -24,6 +24,9 @@ TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 # Words of the dev file on which the temperature is chosen, at most.
 MOST_WORDS = 5_000
 
+# Probabilities may be rounded to 0 or 1; being wrong costs no more than this one does.
+LEAST = 1e-6
+
 
 @dataclass(frozen=True)
 class ScoredTreebank:
@@ -77,7 +80,7 @@ class ScoredTreebank:
             assert parsed.probabilities is not None
             likely: Float32s = np.nan_to_num(parsed.probabilities, nan=0.5)
             right = parsed.heads == self.gold.heads[places]
-            total -= float(np.log(np.where(right, likely, 1 - likely)).sum())
+            total -= float(np.log(np.where(right, likely, 1 - likely).clip(min=LEAST)).sum())
             words += len(places)
         return total / max(words, 1)
 
