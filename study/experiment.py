@@ -48,7 +48,7 @@ class Data:
 def read_arguments(arguments: Sequence[str], description: str) -> argparse.Namespace:
     """What is asked for, but for the settings."""
     parser = argparse.ArgumentParser(description=f"{description} Settings: --section.key VALUE")
-    parser.add_argument("config", nargs="?", help="accurate, large, attention, paper, or a TOML file")
+    parser.add_argument("config", nargs="?", help="accurate, large, pure, paper, or a TOML file")
     parser.add_argument("--train", action="append", required=True, help="parsed CoNLL-U; may be given several times")
     parser.add_argument("--dev", required=True, help="parsed CoNLL-U to choose the best epoch by")
     parser.add_argument("--test", required=True, help="parsed CoNLL-U to report scores on")
