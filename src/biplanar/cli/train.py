@@ -20,9 +20,7 @@ RECENT = 300
 
 
 def train(
-    config: Annotated[
-        str | None, typer.Argument(help="accurate, large, fast, attention, paper, or a TOML file.")
-    ] = None,
+    config: Annotated[str | None, typer.Argument(help="accurate, large, pure, fast, paper, or a TOML file.")] = None,
     train: Annotated[
         list[str] | None, typer.Option("--train", help="Parsed CoNLL-U; may be given several times.")
     ] = None,

@@ -12,8 +12,8 @@ from biplanar.errors import BiplanarError
 # The most states that a beam may have.
 WIDEST = 100_000
 
-# Where arcs are known, the first attempt has a beam so many times narrower.
-NARROWER = 2
+# Where arcs are known, the first attempt has a beam so many times narrower, and this margin.
+NARROWER, ARC_MARGIN = 2, 8.0
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,8 @@ class Beam:
 
     def with_arcs(self) -> Beam:
         """The first attempt where arcs are known: they leave less to be looked at."""
-        return replace(self, states=max(1, self.states // NARROWER), nodes=max(1, self.nodes // 10))
+        states, nodes = max(1, self.states // NARROWER), max(1, self.nodes // 10)
+        return replace(self, states=states, margin=min(self.margin, ARC_MARGIN), nodes=nodes)
 
     def widened(self) -> Beam:
         """The second attempt: all labels that were kept, and no margin."""
@@ -62,7 +63,7 @@ class Outcome:
     best: int = 0  # the best path of the lattice was a tree
     next_best: int = 0  # it had a cycle, a later one had none
     acyclic: int = 0  # so many had cycles that a lattice without was searched, in which not all trees are
-    lost: int = 0  # no path to the end was found: greedy decoding
+    lost: int = 0  # no path to the end was found: the arcs' own tree, or greedy decoding
     widened: int = 0  # of all these, needed a wider search
 
     def __add__(self, other: Outcome) -> Outcome:
