@@ -21,7 +21,15 @@ TINY = str(Path(__file__).with_name("tiny.conllu"))
 
 # A network of this size suits twenty sentences; leave these settings out for a real treebank.
 SMALL = {
-    "network": {"hidden": 48, "layers": 1, "output_hidden": 0, "char_hidden": 16, "arc_dim": 16, "dropout": 0.0, "word_dropout": 0.0},
+    "network": {
+        "hidden": 48,
+        "layers": 1,
+        "output_hidden": 0,
+        "char_hidden": 16,
+        "arc_dim": 16,
+        "dropout": 0.0,
+        "word_dropout": 0.0,
+    },
     "auxiliary": {"relation_dim": 8},
     "training": {"batch_words": 60, "learning_rate": 0.01, "evaluations": 5, "segmenter_epochs": 1},
     "vocabulary": {"min_form_count": 1, "min_char_count": 1},
