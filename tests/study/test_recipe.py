@@ -1,0 +1,97 @@
+"""Recipes, made-up sentences and stored scores."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from study.crossing_sentences import SHOWN, make_sentences, to_conllu
+from study.recipe import Place, commands, main, read_recipe
+from study.stored_scores import read_scores, store_scores
+
+import biplanar
+from biplanar.data.conllu import parse_conllu
+from biplanar.decoding.tree_decoder import TreeDecoder
+from biplanar.errors import BiplanarError, FileError
+from biplanar.planes.assignment import planes_of
+from biplanar.tagger.features import Corpus
+
+ENGLISH = Path(__file__).parents[2] / "study" / "recipes" / "english.toml"
+
+
+@pytest.fixture
+def place(tmp_path):
+    for split in ("train", "dev", "test"):
+        (tmp_path / f"en-ud-{split}.conllu").touch()
+    return Place(tmp_path, (tmp_path / "text.txt",), tmp_path / "models", "cpu")
+
+
+class TestRecipe:
+    def test_every_step_is_a_training(self, place):
+        found = [arguments for _, arguments in commands(read_recipe(ENGLISH), place)]
+        assert [one[one.index("-o") + 1].rpartition("/")[2] for one in found] == [
+            *("teacher1", "teacher2", "small", "crossing", "en")
+        ]
+        small, last = found[2], found[4]
+        teachers = [str(place.models / name) for name in ("teacher1", "teacher2")]
+        assert small[small.index("--distill") + 1] == ",".join(teachers)
+        assert small[small.index("--raw") + 1].endswith("text.txt")
+        assert last[last.index("--start") + 1] == str(place.models / "crossing")
+        assert [last[at + 1].rpartition("/")[2] for at, one in enumerate(last) if one == "--train"] == [
+            "en-ud-train.conllu",
+            "en.crossing.conllu",
+        ]
+
+    def test_what_is_there_is_passed_over_and_what_was_begun_resumed(self, place):
+        for name, file in (("teacher1", "README.md"), ("teacher2", "checkpoint.safetensors")):
+            (place.models / name).mkdir(parents=True)
+            (place.models / name / file).touch()
+        (step, arguments), *_ = commands(read_recipe(ENGLISH), place)
+        assert step.name == "teacher2"
+        assert arguments[-1] == "--resume"
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("", "expected steps, found none"),
+            ("[[step]]\nseed = 1", "step 1: expected a name, found none"),
+            ('[[step]]\nname = "a"\nsize = 3', "step 1: expected .*, found size"),
+            ('[[step]]\nname = "a"\nstart = "b"', "a: expected the name of a step before it, found b"),
+            ("[[step", "expected TOML, found"),
+        ],
+    )
+    def test_bad_recipes(self, tmp_path, text, message):
+        path = tmp_path / "recipe.toml"
+        path.write_text(text)
+        with pytest.raises(FileError, match=message):
+            read_recipe(path)
+
+    def test_raw_text_must_be_given(self, place):
+        with pytest.raises(BiplanarError, match="expected raw text"):
+            main([str(ENGLISH), "--treebank", str(place.treebank), "-o", str(place.models), "--show"])
+
+
+class TestCrossingSentences:
+    sentences = make_sentences(300, 1)
+
+    def test_about_half_of_them_have_crossing_arcs(self):
+        crossing = sum(2 in planes_of(tree, "2p-greedy") for _, tree in self.sentences)
+        assert 100 < crossing < 220
+
+    def test_what_people_are_shown_is_not_learned(self):
+        assert not SHOWN & {" ".join(forms) for forms, _ in make_sentences(3000, 2)}
+
+    def test_they_are_conllu(self):
+        text = "".join(map(to_conllu, self.sentences))
+        assert [one.tree for one in parse_conllu(text)] == [tree for _, tree in self.sentences]
+
+
+def test_stored_scores_give_the_same_trees(tmp_path):
+    parser = biplanar.load()
+    words = [["Who", "did", "you", "say", "that", "she", "saw", "?"], ["Nobody", "came", "."]]
+    store_scores(parser.scorer, parser.inventory, Corpus.of(words), tmp_path / "some.npz")
+    scores, inventory = read_scores(tmp_path / "some.npz")
+    parsed = TreeDecoder(inventory).decode(scores)
+    expected = parser(words)
+    assert parsed.heads.tolist() == [head for sentence in expected for head in sentence.tree.heads]
+    names = np.array(inventory.deprels)[parsed.relations]
+    assert names.tolist() == [name for sentence in expected for name in sentence.tree.deprels]
