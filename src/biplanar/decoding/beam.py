@@ -12,8 +12,8 @@ from biplanar.errors import BiplanarError
 # The most states that a beam may have.
 WIDEST = 100_000
 
-# Where arcs are known, the first attempt has a beam so many times narrower, and this margin.
-NARROWER, ARC_MARGIN = 2, 8.0
+# Where arcs are known, the first attempt has a beam and a margin so many times narrower.
+NARROWER = 2
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Beam:
     def with_arcs(self) -> Beam:
         """The first attempt where arcs are known: they leave less to be looked at."""
         states, nodes = max(1, self.states // NARROWER), max(1, self.nodes // 10)
-        return replace(self, states=states, margin=min(self.margin, ARC_MARGIN), nodes=nodes)
+        return replace(self, states=states, margin=self.margin / NARROWER, nodes=nodes)
 
     def widened(self) -> Beam:
         """The second attempt: all labels that were kept, and no margin."""
