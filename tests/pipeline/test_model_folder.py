@@ -67,4 +67,4 @@ def test_checksums_are_those_of_sha256sum(copy):
     copy.write_checksums()
     assert copy.checksums.read_text(encoding="utf-8") == before
     # What `sha256sum` says of the file.
-    assert "b530aa768bd603dcba97d5386856a055f7150eb42de222ff3d32c6c7caa5bd58  config.toml\n" in before
+    assert "e576a0132ff4903d85c47c6d2d50b48c5574c20d8a1cb38eac4364bd9978463e  config.toml\n" in before

@@ -22,6 +22,7 @@ NETWORK = {
     "hidden": 48,
     "layers": 1,
     "arc_dim": 16,
+    "attention": False,
     "output_hidden": 0,
 }
 TRAINING = {"epochs": 30, "batch_words": 60, "learning_rate": 0.01}
