@@ -117,7 +117,8 @@ def open_spacy(model: str | None, options: Options) -> Parse:
 
     def document(sentence: Sentence) -> Any:
         forms = sentence.forms
-        return Doc(pipeline.vocab, words=forms, sent_starts=[1] + [-1] * (len(forms) - 1))
+        starts: list[bool | int | None] = [place == 0 for place in range(len(forms))]
+        return Doc(pipeline.vocab, words=forms, sent_starts=starts)
 
     def parse(source: Path, target: Path) -> None:
         pairs = ((document(sentence), sentence) for sentence in read_conllu(source))
