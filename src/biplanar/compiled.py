@@ -44,12 +44,16 @@ PREFIX = "compiled-"
 logger = logging.getLogger(__name__)
 
 
-def compiled(*, fastmath: bool | set[str] = False) -> Callable[[F], F]:
-    """Compile a function when it is first called, without the interpreter's lock, and keep the machine code."""
+def compiled(*, fastmath: bool | set[str] = False, inline: bool = False) -> Callable[[F], F]:
+    """Compile a function when it is first called, without the interpreter's lock, and keep the machine code.
+
+    The compiler does not see into functions of other modules on its own: small ones in hot loops say `inline`.
+    """
+    options = {"fastmath": fastmath, "inline": "always" if inline else "never"}
 
     def decorate(function: F) -> F:
         with _cache_at(cache_folder()):
-            result: F = numba.njit(cache=True, nogil=True, fastmath=fastmath)(function)
+            result: F = numba.njit(cache=True, nogil=True, **options)(function)
         return result
 
     return decorate

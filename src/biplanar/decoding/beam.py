@@ -12,8 +12,9 @@ from biplanar.errors import BiplanarError
 # The most states that a beam may have.
 WIDEST = 100_000
 
-# Where arcs are known, the first attempt has a beam and a margin so many times narrower.
+# Where arcs are known, the first attempt has a beam and a margin so many times narrower, and lattices have fewer edges.
 NARROWER = 2
+FEWER_EDGES = 50
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,10 @@ class Beam:
 
     def with_arcs(self) -> Beam:
         """The first attempt where arcs are known: they leave less to be looked at."""
-        states, nodes = max(1, self.states // NARROWER), max(1, self.nodes // 10)
-        return replace(self, states=states, margin=self.margin / NARROWER, nodes=nodes)
+        states, nodes, edges = self.states // NARROWER, self.nodes // 10, self.edges // FEWER_EDGES
+        return replace(
+            self, states=max(1, states), margin=self.margin / NARROWER, nodes=max(1, nodes), edges=max(1, edges)
+        )
 
     def widened(self) -> Beam:
         """The second attempt: all labels that were kept, and no margin."""

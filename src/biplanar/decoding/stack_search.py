@@ -117,7 +117,8 @@ class StackSearch:
         """The same if the arcs are known: their own tree is good enough where all else fails."""
         widened = int(outcome == searches.FAR)
         if widened:
-            (outcome,) = searches.search_all(place, problem, self.beam.limits(), chosen, heads)
+            wider = replace(self.beam, edges=2 * self.beam.with_arcs().edges)
+            (outcome,) = searches.search_all(place, problem, wider.limits(), chosen, heads)
         if outcome == searches.BEST:
             return Outcome(best=1, widened=1)
         start, words = int(place[0]), int(place[1] - place[0])
@@ -247,7 +248,7 @@ class StackTrees:
         if likely is not None:
             return problem
         nothing = np.zeros(words)
-        arcs = Arcs(True, np.zeros((words, 0), dtype=np.int32), np.zeros((words, 0)), nothing, nothing)
+        arcs = Arcs(True, np.zeros((words, 0), dtype=np.int32), np.zeros((words, 0)), nothing, nothing, nothing)
         return problem._replace(arcs=arcs)
 
     @property

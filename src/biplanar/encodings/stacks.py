@@ -59,13 +59,13 @@ def bracket_moves(names: Sequence[Sequence[str]]) -> Moves:
     return Moves(moves, starts, np.cumsum([0, *map(len, names)], dtype=np.int64))
 
 
-@compiled()
+@compiled(inline=True)
 def stack_of(move: int, plane: int) -> int:
     """The number of the stack that a move of a label of that plane (from 0) concerns."""
     return 2 * plane + (move & 1)
 
 
-@compiled()
+@compiled(inline=True)
 def is_push(move: int) -> bool:
     """Whether a stack becomes deeper."""
     return move < POP_DEPENDENT

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from biplanar.data.forest import offsets_of
-from biplanar.decoding.lattice.arcs import UNLIKELY, agree, arc_loss, identity_of, no_arcs, weigh_arcs
+from biplanar.decoding.lattice.arcs import UNLIKELY, agree, arc_loss, identity_of, no_arcs, prepaid_loss, weigh_arcs
+from biplanar.decoding.lattice.states import CLOSES_RIGHT, OPENS_LEFT, OPENS_RIGHT
 from tests.decoding.arc_tables import likeliest, random_table
 
 LENGTHS = [4, 1, 12, 3]
@@ -24,9 +25,19 @@ def test_losses_are_what_heads_fall_short_of_the_best(weight: float) -> None:
             logs = [max(one, UNLIKELY) if head in known else UNLIKELY for head, one in enumerate(row)]
             losses = [arc_loss(arcs, at, head) for head in range(len(row))]
             assert losses == pytest.approx([weight * (row.max() - one) for one in logs], abs=1e-4)
-            rest = losses[word + 1 :]
-            assert arcs.rights[at] == pytest.approx(min(rest, default=weight * (row.max() - UNLIKELY)), abs=1e-4)
+            for sides, rest in ((arcs.lefts, losses[1:word]), (arcs.rights, losses[word + 1 :])):
+                assert sides[at] == pytest.approx(min(rest, default=weight * (row.max() - UNLIKELY)), abs=1e-4)
             at += 1
+
+
+def test_labels_that_say_where_heads_are_pay_for_the_best_there() -> None:
+    heads, logs = np.array([[2, 0], [1, 3], [0, 2]], dtype=np.int32), np.array([[0, -1], [0, -2], [0, -4]], np.float32)
+    arcs = weigh_arcs(heads, logs, offsets_of([3]), 0.5)
+    assert prepaid_loss(arcs, CLOSES_RIGHT, 2) == 2  # the third word's head is the second
+    assert prepaid_loss(arcs, OPENS_LEFT, 2) == 1  # the second word's head is the third
+    assert prepaid_loss(arcs, OPENS_LEFT | CLOSES_RIGHT, 2) == 3
+    assert prepaid_loss(arcs, OPENS_RIGHT, 2) == 0
+    assert prepaid_loss(no_arcs(), OPENS_LEFT | CLOSES_RIGHT, 2) == 0
 
 
 def test_the_likeliest_head_loses_nothing_however_unlikely() -> None:

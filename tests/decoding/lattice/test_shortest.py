@@ -25,7 +25,7 @@ def test_many_attempts_in_one_workspace(known: bool) -> None:
     search, offsets = searching(planes, Beam(states=16, margin=np.inf, rarest=0.0)), scores.offsets
     limits = search.beam.limits()
     problem = search.problem(scores, search.likely_heads(scores), np.arange(words), offsets)
-    pairs = make_pairs(offsets, problem.candidates, problem.labels, limits.least)
+    pairs = make_pairs(offsets, problem, limits.least)
     lost, given = shortfalls_of(pairs, 0, problem.costs), (offsets, pairs, limits, problem.labels, known)
 
     def path(sentence: int, work) -> list[int]:

@@ -63,7 +63,7 @@ class Lattice(NamedTuple):
 def lattice_of(start: int, words: int, problem: Problem, limits: SearchLimits, acyclic: bool) -> tuple[Pairs, Lattice]:
     """A sentence's pairs of labels, and its lattice."""
     offsets = np.array([start, start + words])
-    pairs = make_pairs(offsets, problem.candidates, problem.labels, limits.least)
+    pairs = make_pairs(offsets, problem, limits.least)
     return pairs, build_lattice(start, pairs, problem, limits, acyclic)
 
 
@@ -110,7 +110,9 @@ def build_lattice(start: int, pairs: Pairs, problem: Problem, limits: SearchLimi
                 if arcs.known:
                     for stack in range(4):
                         tops[stack] = all_tops[source, stack]
-                    score -= move_stacks(word, start, pairs.labels[pair], labels, tops, stacks, arcs)
+                    score -= move_stacks(
+                        word, start, pairs.labels[pair, 0], pairs.labels[pair, 1], labels, tops, stacks, arcs
+                    )
                     if base + score < highest - limits.margin:
                         continue
                     identity = identity_of(after, tops)

@@ -8,7 +8,7 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Float32s, Float64s, Int8s, Int32s, Int64s
-from biplanar.decoding.lattice.arcs import Arcs
+from biplanar.decoding.lattice.arcs import Arcs, prepaid_loss
 from biplanar.decoding.lattice.states import DEEPEST, FIELD, LabelEffects, fit, unpacked
 
 # The narrowest beam.
@@ -60,7 +60,7 @@ class SearchLimits(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """One label of each plane, for each word, best first."""
+    """One label of each plane, for each word, best first; what arcs lose in advance is part of the scores."""
 
     starts: Int64s  # (words + 1,)
     labels: Int32s  # (pairs, 2)
@@ -71,8 +71,9 @@ class Pairs(NamedTuple):
 
 
 @compiled()
-def make_pairs(offsets: Int64s, candidates: Candidates, labels: LabelEffects, least: float) -> Pairs:
+def make_pairs(offsets: Int64s, problem: Problem, least: float) -> Pairs:
     """All pairs of one label of each plane that each word of some sentences may take."""
+    candidates, labels = problem.candidates, problem.labels
     total = 0
     for at in range(offsets[0], offsets[-1]):
         ones = candidates.starts[0, at + 1] - candidates.starts[0, at]
@@ -81,7 +82,7 @@ def make_pairs(offsets: Int64s, candidates: Candidates, labels: LabelEffects, le
     scores, count = np.empty(total, dtype=np.float64), 0
     for s in range(len(offsets) - 1):
         for at in range(offsets[s], offsets[s + 1]):
-            count = _word_pairs(at, at == offsets[s], candidates, labels, least, chosen, scores, count)
+            count = _word_pairs(at, at == offsets[s], problem, least, chosen, scores, count)
             starts[at - offsets[0] + 1] = count
     needs, changes = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
     kinds = np.empty(count, dtype=np.int64)
@@ -95,16 +96,10 @@ def make_pairs(offsets: Int64s, candidates: Candidates, labels: LabelEffects, le
 
 @compiled()
 def _word_pairs(
-    at: int,
-    is_first: bool,
-    candidates: Candidates,
-    labels: LabelEffects,
-    least: float,
-    chosen: Int32s,
-    scores: Float64s,
-    count: int,
+    at: int, is_first: bool, problem: Problem, least: float, chosen: Int32s, scores: Float64s, count: int
 ) -> int:
     """One word's pairs, put into their order one by one."""
+    candidates, labels = problem.candidates, problem.labels
     begin, logs, ids = count, candidates.logs, candidates.ids
     first_one, first_two = candidates.starts[0, at], candidates.starts[1, at]
     for one in range(first_one, candidates.starts[0, at + 1]):
@@ -113,9 +108,11 @@ def _word_pairs(
         for two in range(first_two, candidates.starts[1, at + 1]):
             if logs[two] < least and two > first_two:
                 break
-            if not fit(labels.kinds[ids[one]], labels.kinds[labels.second + ids[two]], is_first):
+            kind, other = labels.kinds[ids[one]], labels.kinds[labels.second + ids[two]]
+            if not fit(kind, other, is_first):
                 continue
             place, score = count, np.float64(logs[one]) + np.float64(logs[two])
+            score -= prepaid_loss(problem.arcs, kind | other, at)
             while place > begin and scores[place - 1] < score:
                 scores[place] = scores[place - 1]
                 chosen[place, 0], chosen[place, 1] = chosen[place - 1, 0], chosen[place - 1, 1]

@@ -28,7 +28,7 @@ def search_all(offsets: Int64s, problem: Problem, limits: SearchLimits, chosen: 
     """
     candidates, labels, costs, arcs = problem
     outcomes = np.empty(len(offsets) - 1, dtype=np.int8)
-    pairs = make_pairs(offsets, candidates, labels, limits.least)
+    pairs = make_pairs(offsets, problem, limits.least)
     work = workspace_for(offsets, pairs, limits, labels, arcs.known)
     lost = shortfalls_of(pairs, offsets[0], costs)
     for s in range(len(outcomes)):

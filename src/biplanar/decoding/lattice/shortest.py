@@ -10,6 +10,7 @@ from biplanar.compiled import compiled
 from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
 from biplanar.decoding.lattice.arcs import Stacks, clear_stacks, empty_stacks, identity_of, move_stacks, root_loss
 from biplanar.decoding.lattice.pairs import (
+    FEWEST,
     Costs,
     Pairs,
     Problem,
@@ -123,17 +124,27 @@ def quickest(
     """
     beam = beam_for(limits, pairs.starts[first + words] - pairs.starts[first])
     closable = closable_depths(pairs, first, words)
+    path, most = np.zeros(0, dtype=np.int32), np.inf
+    if problem.arcs.known:
+        for states, margin in ((min(FEWEST, beam), limits.margin / 2), (beam, limits.margin)):
+            state = find_path(first, start, words, pairs, lost, problem, closable, most, margin, states, work)
+            if state >= 0:
+                path, most = _spell_out(state, words, work), work.losses[state]
+        return path
     for shortfall in SHORTFALLS:
-        most, margin = (np.inf, limits.margin) if problem.arcs.known else (shortfall, np.inf)
-        state = find_path(first, start, words, pairs, lost, problem, closable, most, margin, beam, work)
+        state = find_path(first, start, words, pairs, lost, problem, closable, shortfall, np.inf, beam, work)
         if state >= 0:
-            path = np.empty(words, dtype=np.int32)
-            for word in range(words - 1, -1, -1):
-                path[word], state = work.pairs[state], work.sources[state]
-            return path
-        if problem.arcs.known:
-            break
-    return np.zeros(0, dtype=np.int32)
+            return _spell_out(state, words, work)
+    return path
+
+
+@compiled()
+def _spell_out(state: int, words: int, work: Workspace) -> Int32s:
+    """The pairs on the best way to a state."""
+    path = np.empty(words, dtype=np.int32)
+    for word in range(words - 1, -1, -1):
+        path[word], state = work.pairs[state], work.sources[state]
+    return path
 
 
 @compiled()
@@ -180,7 +191,16 @@ def find_path(
                 if arcs.known:
                     for stack in range(4):
                         tops[stack] = work.tops[source, stack]
-                    loss += move_stacks(word, start, pairs.labels[pair], problem.labels, tops, work.stacks, arcs)
+                    loss += move_stacks(
+                        word,
+                        start,
+                        pairs.labels[pair, 0],
+                        pairs.labels[pair, 1],
+                        problem.labels,
+                        tops,
+                        work.stacks,
+                        arcs,
+                    )
                     if loss > highest:
                         continue
                     identity = identity_of(after, tops)
@@ -203,7 +223,7 @@ def find_path(
     return _best_end(begin, states, last, most, work)
 
 
-@compiled()
+@compiled(inline=True)
 def _loss_beside(key: int, after: int, kind: int, at: int, lost: Shortfalls) -> float:
     """What relations and depths lose by a pair of labels that leads from one state to another."""
     loss = 0.0

@@ -91,7 +91,7 @@ def fit(one: int, two: int, is_first: bool) -> bool:
     return not (is_first and either & (OPENS_LEFT | OPENS_RIGHT))
 
 
-@compiled()
+@compiled(inline=True)
 def next_state(key: int, need: int, change: int, kind: int, closable: int) -> int:
     """The state that a pair of labels leads to, -1 if to none."""
     depths = key & DEPTHS
@@ -111,7 +111,7 @@ def next_state(key: int, need: int, change: int, kind: int, closable: int) -> in
     return after if kind & CLOSES_RIGHT else after | HEADLESS
 
 
-@compiled()
+@compiled(inline=True)
 def depth_of(key: int, stack: int, deepest: int) -> int:
     """How deep a stack is in a state, as far as a table of depths goes."""
     return min(key >> (FIELD * stack) & DEEPEST, deepest)
@@ -123,7 +123,7 @@ def may_end(key: int) -> bool:
     return (key & HEADLESS != 0) != (key & ROOT_USED != 0)
 
 
-@compiled()
+@compiled(inline=True)
 def find_slot(identity: int, table: Int64s, identities: Int64s, stamp: int) -> int:
     """Where a state stands in a hash table, or belongs; only entries with the stamp count."""
     slot = ((identity ^ (identity >> 29)) * 0x9E3779B97F4A7C15 >> 33) & (len(table) - 1)
