@@ -39,7 +39,7 @@ PACKAGES = ("numba", "numpy", "onnxruntime")
 DEV = "UD_English-EWT/en_ewt-ud-dev.conllu.xz"
 BEAMS = (8, 16, 32, 64, 128, 256, 512)
 PER_LENGTH = 10  # sentences
-TEMPERATURES = (1.0, 2.0, 3.0, 4.0)
+TEMPERATURES = (1.0, 3.0, 8.0, 12.0, 16.0)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from biplanar.tagger.predict import Scorer
 
 # What is tried.
 ARC_WEIGHTS = (0.5, 1.0, 2.0, 3.0)
-TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
 
 # Words of the dev file on which the temperature is chosen, at most.
 MOST_WORDS = 5_000

@@ -118,7 +118,7 @@ def clear_stacks(stacks: Stacks) -> None:
 def move_stacks(
     word: int, start: int, one: int, two: int, labels: LabelEffects, tops: Int32s, stacks: Stacks, arcs: Arcs
 ) -> float:
-    """Do to the stacks, whose tops are changed, what a word's labels say, and give what the arcs lose beyond the prepaid.
+    """Do to the stacks, whose tops are changed, what a word's labels say, and give what arcs lose beyond the prepaid.
 
     The word counts from 0 in its sentence, which starts at `start` among all words.
     """
