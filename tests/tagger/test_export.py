@@ -4,6 +4,7 @@ import subprocess
 import sys
 from dataclasses import astuple, replace
 from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,6 +21,7 @@ from biplanar.decoding.arcs import KnownHeads
 from biplanar.decoding.columns import ColumnTables
 from biplanar.decoding.scores import MOST_HEADS, LikelyHeads, Scores
 from biplanar.errors import BiplanarError, FileError
+from biplanar.tagger import features
 from biplanar.tagger.config import NetworkConfig
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.export import export_onnx
@@ -160,6 +162,28 @@ def test_scores_are_those_of_pytorch(config: NetworkConfig, tmp_path: Path) -> N
     network = random_network(config)
     batch = SENTENCES
     assert_same(scores_of(exported(network, tmp_path), batch), torch_scores(network, batch))
+
+
+def test_attention_looks_at_windows_of_long_sentences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = random_network(CONFIGS["attention"])
+    tagger = exported(network, tmp_path)
+    whole = scores_of(tagger, SENTENCES)
+    longest = max(map(len, SENTENCES))
+    monkeypatch.setattr(features, "LONGEST_WINDOW", longest - 1)
+    cut = scores_of(tagger, SENTENCES)
+    assert_same(cut, torch_scores(network, SENTENCES))
+    for number, (start, end) in enumerate(pairwise(whole.offsets.tolist())):
+        same = np.allclose(cut.labels["plane1"][start:end], whole.labels["plane1"][start:end], atol=1e-4)
+        assert same == (len(SENTENCES[number]) < longest)
+
+
+def test_windows_have_the_words_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "LONGEST_WINDOW", 4)
+    batch = Corpus.of(["abcdefghi", "jk", "lmno"]).batch(range(3))
+    assert batch.windows.lengths.tolist() == [4, 4, 1, 2, 4]
+    assert batch.windows.words[batch.windows.mask].tolist() == batch.words[batch.mask].tolist()
+    short = Corpus.of(["ab", "c"]).batch(range(2))
+    assert short.windows is short
 
 
 def test_every_kind_of_output_layer(tmp_path: Path) -> None:

@@ -99,12 +99,15 @@ def _forms(encoder: EncoderExport) -> onnx.ModelProto:
 
 
 def _words(network: Tagger, encoder: EncoderExport) -> onnx.ModelProto:
-    """Like `Tagger.forward`. `places` are those of the words in an array of shape (words, sentences)."""
+    """Like `Tagger.forward`. `places` are those of the words in an array of shape (words, sentences).
+
+    Attention looks at `windows`, which are numbers of words, where `window_places` are not padding.
+    """
     graph = encoder.graph
     by_time = encoder.encode()  # (words, sentences, width)
     flat = graph.add("Reshape", [by_time, graph.integers([-1, encoder.width], "flat.shape")], "flat")
     hidden = graph.add("Gather", [flat, "places"], "hidden", axis=0)  # (all words, width)
-    attention = None if network.attention is None else _attend(encoder, network, by_time)
+    attention = None if network.attention is None else _attend(encoder, network, hidden)
     outputs = dict(network.named_outputs())
     firsts: dict[str, nn.Linear] = {}
     others: dict[str, list[nn.Module]] = {}
@@ -138,6 +141,8 @@ def _words(network: Tagger, encoder: EncoderExport) -> onnx.ModelProto:
         "lengths": ["sentences"],
         "places": ["all words"],
     }
+    if attention is not None:
+        inputs |= {"windows": ["windows", "longest"], "window_lengths": ["windows"], "window_places": ["all words"]}
     return graph.model(inputs, shapes, "forms")
 
 
@@ -203,12 +208,12 @@ def _on_states(encoder: EncoderExport, weight: Float32s, bias: Float32s, hidden:
     return encoder.graph.linear(encoder.for_states(weight), bias, hidden, name, bounded=True)
 
 
-def _attend(encoder: EncoderExport, network: Tagger, by_time: str) -> str:
-    """Like `BiaffineArcs` and then `Attention`, on states with the time first: (all words, ATTENTION)."""
+def _attend(encoder: EncoderExport, network: Tagger, words: str) -> str:
+    """Like `BiaffineArcs` and then `Attention`, on encoded words in windows: (all words, ATTENTION)."""
     graph, arcs, attention = encoder.graph, network.arcs, network.attention
     assert arcs is not None
     assert attention is not None
-    hidden = graph.add("Transpose", [by_time], "hidden.by_sentence", perm=[1, 0, 2])  # (sentences, words, width)
+    hidden = graph.add("Gather", [words, "windows"], "hidden.by_window", axis=0)  # (sentences, words, width)
     mask = _mask(graph, hidden)  # (sentences, words)
     root, heads = _arc_probabilities(encoder, arcs, hidden, mask)  # (sentences, words, 1) and (sentences, words, words)
     dependents = graph.add("Transpose", [heads], "probabilities.dependents", perm=[0, 2, 1])
@@ -222,10 +227,9 @@ def _attend(encoder: EncoderExport, network: Tagger, by_time: str) -> str:
     counts = graph.add("Concat", sides, "counts", axis=2)  # (sentences, words, COUNTS)
     amounts = graph.integers([0, 1, 0, 0, -1, 0], "counts.amounts")  # one word in, one word out
     before = graph.add("Pad", [counts, amounts], "counts.before")
-    table = graph.add("Concat", [of_heads, of_dependents, counts, before], "attention.by_sentence", axis=2)
-    table = graph.add("Transpose", [table], "attention.by_time", perm=[1, 0, 2])
+    table = graph.add("Concat", [of_heads, of_dependents, counts, before], "attention.by_window", axis=2)
     flat = graph.add("Reshape", [table, graph.integers([-1, ATTENTION], "attention.shape")], "attention.flat")
-    return graph.add("Gather", [flat, "places"], "attention", axis=0)
+    return graph.add("Gather", [flat, "window_places"], "attention", axis=0)
 
 
 def _mask(graph: Graph, hidden: str) -> str:
@@ -233,7 +237,9 @@ def _mask(graph: Graph, hidden: str) -> str:
     size = graph.add("Gather", [graph.add("Shape", [hidden], "sizes"), graph.integers(1, "mask.axis")], "mask.size")
     steps = [graph.integers(0, "mask.zero"), size, graph.integers(1, "mask.one")]
     positions = graph.add("Range", steps, "mask.positions")  # (words,)
-    lengths = graph.add("Unsqueeze", ["lengths", graph.integers([1], "mask.last")], "mask.lengths")  # (sentences, 1)
+    lengths = graph.add(
+        "Unsqueeze", ["window_lengths", graph.integers([1], "mask.last")], "mask.lengths"
+    )  # (sentences, 1)
     return graph.add("Less", [positions, lengths], "mask")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,9 @@ RESERVED = 2
 
 # Longer words are spelled by their beginning and end only.
 LONGEST_SPELLING = 40
+
+# The longest sentences of which attention sees all pairs of words; longer ones are cut.
+LONGEST_WINDOW = 1024
 
 
 @dataclass(frozen=True)
@@ -134,12 +137,27 @@ class Batch:
         return np.flatnonzero(self.mask)
 
     @cached_property
+    def windows(self) -> Batch:
+        """The same words in sentences of at most `LONGEST_WINDOW` words: longer ones are cut into several."""
+        if self.words.shape[1] <= LONGEST_WINDOW:
+            return self
+        lengths = np.array([piece for length in self.lengths.tolist() for piece in _pieces(length)], dtype=np.int64)
+        words = np.zeros((len(lengths), LONGEST_WINDOW), dtype=np.int64)
+        words[np.arange(LONGEST_WINDOW) < lengths[:, None]] = self.words[self.mask]
+        return Batch(words, lengths)
+
+    @cached_property
     def own_forms(self) -> tuple[Int64s, Batch]:
         """The forms that stand in these sentences, each once, and the batch with numbers into them."""
         used, numbers = np.unique(self.words[self.mask], return_inverse=True)
         words = np.zeros_like(self.words)
         words[self.mask] = numbers
         return used, replace(self, words=words)
+
+
+def _pieces(length: int) -> Iterator[int]:
+    """The lengths of a sentence's windows."""
+    return (min(LONGEST_WINDOW, length - start) for start in range(0, length, LONGEST_WINDOW))
 
 
 @dataclass(frozen=True)

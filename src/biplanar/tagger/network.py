@@ -66,7 +66,8 @@ class Tagger(nn.Module):
         """All that can be said of the words before their heads are known."""
         words = self.encoder(forms, batch)  # (all words, width)
         arcs = None if self.arcs is None else self.arcs.vectors(words)
-        labels = self.score(words, batch, None if arcs is None or self.attention is None else arcs.table(batch))
+        windows = batch.windows
+        labels = self.score(words, windows, None if arcs is None or self.attention is None else arcs.table(windows))
         columns = {} if self.columns is None else self.columns(forms, words, batch)
         given = arcs if self.gives_arcs else None
         if self.relations is None:
@@ -74,7 +75,7 @@ class Tagger(nn.Module):
         return Output(labels, columns, given, self.relations.dependent(words), self.relations.head(words))
 
     def score(self, words: Tensor, batch: TensorBatch, arcs: Tensor | None) -> dict[str, Tensor]:
-        """Scores by task of encoded words; `arcs` are the scores of their heads."""
+        """Scores by task of encoded words; `arcs` are the scores of their heads, as far as attention looks."""
         if self.attention is not None:
             attended = self.attention(batch.padded(words), batch.mask, arcs)
             words = torch.cat([words, batch.only_words(attended)], dim=-1)  # (all words, features)

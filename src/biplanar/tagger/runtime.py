@@ -80,6 +80,7 @@ class OnnxTagger:
         self._words = _load(self.files.words, threads)
         self._network = _metadata(self._words, NETWORK_KEY) or ""
         self._spell = self._load_part(self.files.forms, threads)
+        self._attends = any(one.name == "windows" for one in self._words.get_inputs())
         self.labels = _output_sizes(self._words, self.files.words)
         self._check_labels(vocabulary)
         (self._form_width,) = _output_sizes(self._spell, self.files.forms).values()
@@ -172,6 +173,8 @@ class OnnxTagger:
         sentence, word = np.nonzero(batch.mask)
         places = word * len(batch.lengths) + sentence
         inputs = {"forms": forms, "words": batch.words, "lengths": batch.lengths, "places": places}
+        if self._attends:
+            inputs |= _windows(batch.windows)
         with _running(self.files.words):
             return dict(zip(self.labels, self._words.run(list(self.labels), inputs), strict=True))
 
@@ -181,6 +184,13 @@ class OnnxTagger:
         with _running(self.files.relations):
             (scores,) = self._relations.run(None, {"dependents": dependents, "heads": heads, "governors": governors})
         return np.asarray(scores, dtype=np.float32)
+
+
+def _windows(batch: Batch) -> dict[str, Int64s]:
+    """Which words attention sees together."""
+    windows = np.zeros(batch.words.shape, dtype=np.int64)
+    windows[batch.mask] = np.arange(len(batch.places))
+    return {"windows": windows, "window_lengths": batch.lengths, "window_places": batch.places}
 
 
 def _load(path: Path, threads: int) -> onnxruntime.InferenceSession:

@@ -66,6 +66,12 @@ class TensorBatch:
         return _to_device(self.batch.treebank_numbers, self.device)
 
     @cached_property
+    def windows(self) -> TensorBatch:
+        """The same words, in sentences that are not too long for a table of all their pairs."""
+        windows = self.batch.windows
+        return self if windows is self.batch else TensorBatch(windows, self.device)
+
+    @cached_property
     def packed(self) -> PackedBatch:
         """Without padding."""
         return PackedBatch.of(self.batch, self.device)
