@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -151,7 +151,7 @@ def fetch(tagger: TorchTagger, forms: torch.Tensor, batches: list[Batch]) -> Non
 def decode(decoder: TreeDecoder, scored: list[Scores], threads: int) -> list[Int32s]:
     """Heads, from scores that are here already."""
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda scores: decoder.search.trees(scores).best()[0], scored))
+        return [decoder.decode(replace(scores, given_governors=None), pool=pool).heads for scores in scored]
 
 
 def relate(scored: list[Scores], heads: list[Int32s]) -> None:

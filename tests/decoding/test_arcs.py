@@ -7,9 +7,9 @@ import pytest
 
 from biplanar.data.forest import offsets_of
 from biplanar.decoding import arcs
-from biplanar.decoding.arcs import ArcProducts, KnownHeads, average_heads, head_table
+from biplanar.decoding.arcs import ArcProducts, KnownHeads, average_heads, cut_scores, head_table
 from biplanar.decoding.lattice.arcs import UNLIKELY
-from biplanar.decoding.scores import MOST_HEADS, LikelyHeads
+from biplanar.decoding.scores import MOST_HEADS, LikelyHeads, Scores
 from tests.decoding.arc_tables import arc_scores, likeliest, log_table, random_table
 
 LENGTHS = [1, 5, 0, 2, 30, 9]
@@ -130,3 +130,16 @@ def test_a_table_of_all_heads() -> None:
     table = head_table(found, slice(3, 23))
     assert ((table > 2 * UNLIKELY).sum(axis=1) == MOST_HEADS).all()
     assert table.argmax(axis=1).tolist() == long.argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize("most", [1, 7, 31, 1000])
+def test_scores_are_cut_between_sentences(most: int) -> None:
+    words, products = sum(LENGTHS), random_products(LENGTHS)
+    scores = Scores(products.offsets, {"task": np.arange(2.0 * words).reshape(words, 2)}, arcs=products)
+    parts = cut_scores(scores, most)
+    lengths = [np.diff(part.offsets).tolist() for part in parts]
+    assert [length for own in lengths for length in own] == LENGTHS
+    assert all(sum(own) <= most or sum(length > 0 for length in own) == 1 for own in lengths)
+    assert np.concatenate([part.labels["task"] for part in parts]).tolist() == scores.labels["task"].tolist()
+    heads = np.concatenate([part.arcs.likeliest().heads for part in parts])
+    assert heads.tolist() == products.likeliest().heads.tolist()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from biplanar.data.forest import offsets_of
-from biplanar.decoding import DECODERS, get_decoder
+from biplanar.decoding import DECODERS, get_decoder, tree_decoder
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.encodings import ENCODINGS, get_encoding
@@ -76,7 +76,8 @@ class TestThreads:
     """Batches that are decoded while others are scored."""
 
     @pytest.mark.parametrize("threads", [1, 2, 5])
-    def test_the_trees_are_the_same_in_the_same_order(self, threads: int) -> None:
+    def test_the_trees_are_the_same_in_the_same_order(self, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(tree_decoder, "PART_WORDS", 12)
         rng = np.random.default_rng(3)
         oracle, sentences = Oracle("2p-full"), 40
         oracle.made.tables = {

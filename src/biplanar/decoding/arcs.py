@@ -13,7 +13,7 @@ from biplanar.compiled import compiled
 from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
 from biplanar.decoding.candidates import log_total
 from biplanar.decoding.lattice.arcs import UNLIKELY
-from biplanar.decoding.scores import MOST_HEADS, LikelyHeads
+from biplanar.decoding.scores import MOST_HEADS, LikelyHeads, Scores
 
 # How many products are held at a time: the rows of a long sentence are gone through in blocks.
 MOST_PRODUCTS = 1 << 20
@@ -86,6 +86,20 @@ class KnownHeads:
     def likeliest(self) -> LikelyHeads:
         """As they were given."""
         return self.found
+
+
+def cut_scores(scores: Scores, most_words: int) -> list[Scores]:
+    """The labels and arcs of some sentences at a time, so that their trees can be found side by side."""
+    offsets, parts, first = scores.offsets, list[Scores](), 0
+    likely = None if scores.arcs is None else scores.arcs.likeliest()
+    while first < len(offsets) - 1:
+        last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + most_words, side="right")) - 1)
+        own = slice(int(offsets[first]), int(offsets[last]))
+        arcs = None if likely is None else KnownHeads(LikelyHeads(likely.heads[own], likely.logs[own]))
+        labels = {task: scores.labels[task][own] for task in scores.labels}
+        parts.append(Scores(offsets[first : last + 1] - offsets[first], labels, arcs=arcs))
+        first = last
+    return parts
 
 
 def average_heads(parts: Sequence[LikelyHeads]) -> LikelyHeads:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,12 +12,16 @@ import numpy as np
 from biplanar.data.arrays import Float32s, Int32s, Int64s
 from biplanar.data.conllu import EMPTY
 from biplanar.data.forest import Column
+from biplanar.decoding.arcs import cut_scores
 from biplanar.decoding.beam import Outcome, SearchConfig
 from biplanar.decoding.decoders import DECODERS, DEFAULT_DECODER, Decoder, ScoredSentences
 from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.search import TreeSearch, make_search
 from biplanar.errors import LabelError
+
+# How many words a thread decodes at a time, where there are several.
+PART_WORDS = 4_000
 
 
 @dataclass(frozen=True)
@@ -56,11 +61,17 @@ class TreeDecoder:
         """The search over this model's labels."""
         return make_search(self.inventory, self.config)
 
-    def decode(self, scores: Scores, upos: Column | None = None) -> Parsed:
-        """The trees of some sentences."""
+    def decode(self, scores: Scores, upos: Column | None = None, pool: Executor | None = None) -> Parsed:
+        """The trees of some sentences; with a pool of threads, they are found side by side."""
         sentences = self._sentences(scores, upos)
-        heads, outcome = self.decoder.heads(sentences)
-        return self._parsed(sentences, heads, outcome)
+        if pool is None or sentences.upos is not None:
+            return self._parsed(sentences, *self.decoder.heads(sentences))
+        parts = list(pool.map(self._heads, cut_scores(scores, PART_WORDS)))
+        heads = np.concatenate([np.zeros(0, dtype=np.int32), *(heads for heads, _ in parts)])
+        return self._parsed(sentences, heads, sum((outcome for _, outcome in parts), start=Outcome()))
+
+    def _heads(self, scores: Scores) -> tuple[Int32s, Outcome]:
+        return self.decoder.heads(self._sentences(scores, None))
 
     def several(self, scores: Scores, wanted: int, upos: Column | None = None) -> list[tuple[Parsed, float]]:
         """Up to so many trees of one sentence, best first, with the log-probabilities of their best labels.

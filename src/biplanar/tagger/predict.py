@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -15,6 +16,9 @@ from biplanar.decoding.scores import Scores
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
 
+# Batches of which one is decoded by all threads while others wait for their scores or relations.
+AT_A_TIME = 6
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -24,7 +28,7 @@ class Scorer(Protocol):
 
     @property
     def decoding_threads(self) -> int:
-        """How many batches may be decoded at a time, while further ones are scored."""
+        """How many threads may decode, while further batches are scored."""
 
     def represent(self, forms: Sequence[str]) -> Any:
         """Vectors of some forms, as the scorer itself wants them; asked for once for many batches."""
@@ -51,24 +55,26 @@ def parse_corpus(
     def score(number: int) -> tuple[int, Scores]:
         return number, scorer.score(forms, corpus.batch(batches[number]))
 
-    def decode(scored: tuple[int, Scores]) -> Parsed:
+    def decode(scored: tuple[int, Scores], pool: Executor | None = None) -> Parsed:
         number, scores = scored
-        return decoder.decode(scores, None if upos is None else Column(upos.ids[places[number]], upos.names))
+        return decoder.decode(scores, None if upos is None else Column(upos.ids[places[number]], upos.names), pool)
 
-    parts = list(_mapped(decode, map(score, range(len(batches))), scorer.decoding_threads))
+    scored = map(score, range(len(batches)))
+    if scorer.decoding_threads == 1:
+        parts = list(map(decode, scored))
+    else:
+        with ThreadPoolExecutor(scorer.decoding_threads) as pool:
+            parts = list(_mapped(partial(decode, pool=pool), scored))
     return Parsed.joined(parts, _inverse(np.concatenate(places)))
 
 
-def _mapped(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
-    """Like `map`, in the same order; with several threads, while further items are made, but not too many of them."""
-    if threads == 1:
-        yield from map(function, items)
-        return
-    with ThreadPoolExecutor(threads) as pool:
+def _mapped(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Like `map`, in the same order, some items at a time in threads; further ones are made, but not too many."""
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
         begun: deque[Future[Result]] = deque()
         for item in items:
             begun.append(pool.submit(function, item))
-            if len(begun) > 2 * threads:
+            if len(begun) > 2 * AT_A_TIME:
                 yield begun.popleft().result()
         while begun:
             yield begun.popleft().result()
