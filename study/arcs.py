@@ -16,7 +16,7 @@ import argparse
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import partial
@@ -84,7 +84,7 @@ class Work:
         from study.biaffine import reference_config
 
         large = run.treebank in LARGE
-        own = {"training.segmenter_epochs": "0", **NETWORKS[run.network]}
+        own = {"encoding": run.encoding, "training.segmenter_epochs": "0", **NETWORKS[run.network]}
         if large:
             own["training.epochs"] = str(LARGE[run.treebank])
         read = reference_config if run.network == BIAFFINE else read_config
@@ -255,20 +255,27 @@ def main(arguments: Sequence[str]) -> None:
     """Take the pending runs."""
     if list(arguments) == ["--show"]:
         print(tables())
-        return
+    else:
+        take_pending("study.arcs", "Train and judge labels with arcs.", arguments, plan(), Work, RESULTS / "arcs")
+
+
+def take_pending(
+    name: str, purpose: str, arguments: Sequence[str], planned: Iterable[Run], kind: type[Work], results: Path
+) -> None:
+    """Carry out the runs that have no result yet, several side by side."""
     others, settings = split_settings(arguments)
-    parser = argparse.ArgumentParser(prog="python -m study.arcs", description="Train and judge labels with arcs.")
+    parser = argparse.ArgumentParser(prog=f"python -m {name}", description=purpose)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--results", type=Path, default=RESULTS / "arcs", help="where results are stored")
+    parser.add_argument("--results", type=Path, default=results, help="where results are stored")
     parser.add_argument("--scores", type=Path, help="keep what networks say of dev and test here")
     parser.add_argument("--models", type=Path, help="keep the models here")
     parser.add_argument("--only", nargs="+", default=["*"], metavar="KEY", help="keys of runs; * stands for anything")
     parser.add_argument("--slots", type=int, default=1, help="runs side by side")
     parser.add_argument("--device", default="cpu", help="cpu or cuda")
     given = parser.parse_args(others)
-    work = Work(given.data, given.results, given.device, given.scores, given.models, settings)
+    work = kind(given.data, given.results, given.device, given.scores, given.models, settings)
     given.results.mkdir(parents=True, exist_ok=True)
-    wanted = [run for run in plan() if any(fnmatch(run.key, pattern) for pattern in given.only)]
+    wanted = [run for run in planned if any(fnmatch(run.key, pattern) for pattern in given.only)]
     pending = [run for run in wanted if not work.result(run).exists()]
     with multiprocessing.get_context("spawn").Pool(given.slots, maxtasksperchild=1) as pool:
         for line in pool.imap_unordered(partial(carry_out, work), pending):
