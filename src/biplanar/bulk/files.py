@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -19,11 +20,29 @@ _SENTENCE_NUMBER = re.compile(rb"(?<=^# sent_id = )\d+", re.MULTILINE)
 TAIL = 4096
 
 
-def parse_files(source: Source, target: IO[bytes], task: Task, engine: Engine | None = None) -> Outcome:
-    """Parse all of the source and write the result; how the trees were found."""
+def parse_files(
+    source: Source,
+    target: IO[bytes],
+    task: Task,
+    engine: Engine | None = None,
+    written: Callable[[Result], object] = lambda _: None,
+) -> Outcome:
+    """Parse all of the source and write the result; how the trees were found. `written` is told of each result."""
     writer = _Writer(target, task, several=len(source.files) > 1)
-    (engine or ThisProcess()).run(task, source, writer.write)
+
+    def write(result: Result) -> None:
+        writer.write(result)
+        written(result)
+
+    (engine or ThisProcess()).run(task, source, write)
     return writer.finish()
+
+
+def shift_numbers(conllu: bytes, by: int, prefix: str = "") -> bytes:
+    """Sentences with higher numbers, behind a prefix."""
+    if not (prefix or by):
+        return conllu
+    return _SENTENCE_NUMBER.sub(lambda found: f"{prefix}{int(found[0]) + by}".encode(), conllu)
 
 
 class _Writer:
@@ -59,10 +78,7 @@ class _Writer:
             self.drawn.append(output.decode())
 
     def _numbered(self, result: Result) -> bytes:
-        prefix, before = f"{Path(self.path).name}-" if self.several else "", self.sentences
-        if not (prefix or before):
-            return result.output
-        return _SENTENCE_NUMBER.sub(lambda found: f"{prefix}{int(found[0]) + before}".encode(), result.output)
+        return shift_numbers(result.output, self.sentences, f"{Path(self.path).name}-" if self.several else "")
 
     def finish(self) -> Outcome:
         """Draw what is drawn of all trees together; how they were found."""

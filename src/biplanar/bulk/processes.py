@@ -31,7 +31,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
-class _Failure:
+class Failure:
     """An error on its way to another process: exceptions with custom constructors do not survive pickling."""
 
     kind: type[Exception]
@@ -39,12 +39,14 @@ class _Failure:
     state: dict[str, Any]
 
     @classmethod
-    def of(cls, error: Exception) -> _Failure:
+    def of(cls, error: Exception) -> Failure:
+        """What there is to say of an error."""
         if isinstance(error, BiplanarError):
             return cls(type(error), str(error), dict(vars(error)))
         return cls(RuntimeError, f"in a worker process:\n{traceback.format_exc()}", {})
 
     def to_error(self) -> Exception:
+        """The error again."""
         error = self.kind.__new__(self.kind)
         error.args = (self.message,)
         vars(error).update(self.state)
@@ -76,7 +78,7 @@ class WorkerProcess(Generic[P]):
         except OSError as error:
             raise EOFError from error
         self.task = None
-        return answer.to_error() if isinstance(answer, _Failure) else answer
+        return answer.to_error() if isinstance(answer, Failure) else answer
 
     def how_it_ended(self) -> str:
         """In words, once the process has been joined."""
@@ -103,7 +105,7 @@ def _serve(prepare: Callable[[], Callable[[Any], object]], pipe: Connection) -> 
                 work = work or prepare()
                 answer = work(chunk)
             except Exception as error:
-                answer = _Failure.of(error)
+                answer = Failure.of(error)
             pipe.send(answer)
     except (EOFError, OSError):
         return

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 
-from biplanar.bulk.chunks import Chunk, Place
+from biplanar.bulk.chunks import Chunk
+from biplanar.bulk.places import Place
 from biplanar.data.conllu import Sentence, write_conllu
 from biplanar.data.files import OUTPUTS
 from biplanar.decoding.beam import Outcome
@@ -36,6 +37,7 @@ class Result:
     sentences: int
     outcome: Outcome
     gets_numbers: bool = False  # its sentences are numbered from 1, but others may come before them
+    size: int = 0  # bytes of the input that it was
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ class ChunkParser:
             )
             output = self._text(sentences).encode()
         numbered = chunk.gets_numbers and self._as_conllu
-        return Result(chunk.place, output, len(given), trees.outcome, numbered)
+        return Result(chunk.place, output, len(given), trees.outcome, numbered, chunk.size)
 
     def _text(self, sentences: Iterable[Sentence]) -> str:
         if self.task.output == "json":

@@ -3,32 +3,62 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from biplanar.cli.options import TEXT_ENCODING, split_names
+from biplanar.cli.progress import byte_progress
 from biplanar.data.files import INPUTS, OUTPUTS, UTF_8
+from biplanar.errors import BiplanarError
+
+if TYPE_CHECKING:
+    from biplanar.bulk import Engine, Plan, Source, Task
+    from biplanar.decoding.beam import Outcome
 
 # What is written to files of these endings, if nothing else is asked for; all others get CoNLL-U.
 ENDINGS = {".json": "json", ".jsonl": "json", ".svg": "svg", ".html": "html", ".txt": "tree"}
 
+# Engines whose workers write shards, so that -o is a folder.
+WRITE_SHARDS = ("ray",)
+
+MEGABYTE = 10**6
+
 
 def parse(
     files: Annotated[
-        list[str] | None, typer.Argument(help="What to parse, one file after the other; - is standard input.")
+        list[str] | None,
+        typer.Argument(help="Files and folders to parse, one file after the other; - is standard input."),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="A model's folder; none: English.")] = None,
     text: Annotated[str | None, typer.Option("--text", help="Parse this text.")] = None,
     kind: Annotated[
-        str | None, typer.Option("--input", help=f"{', '.join(INPUTS)}; by the file's name if not given.")
+        str | None,
+        typer.Option("--input", help=f"{', '.join(INPUTS)}, jsonl, parquet; by the file's name if not given."),
     ] = None,
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     target: Annotated[
-        str | None, typer.Option("--output", help=f"{', '.join(OUTPUTS)}; by the ending of -o if not given.")
+        str | None,
+        typer.Option(
+            "--output",
+            help=f"{', '.join(OUTPUTS)}; by the ending of -o if not given. In a folder: conllu, conllu.zst (.gz, .xz, "
+            ".bz2) or parquet.",
+        ),
     ] = None,
-    output: Annotated[str, typer.Option("-o", help="Where to write; - is standard output.")] = "-",
+    output: Annotated[
+        str, typer.Option("-o", help="Where to write; - is standard output. With --engine ray, a folder.")
+    ] = "-",
+    output_dir: Annotated[
+        str | None, typer.Option(help="Write to this folder, one file for each input or part of a large one.")
+    ] = None,
+    shard_size: Annotated[
+        int, typer.Option(help="Megabytes from which on an input is written in parts (--output-dir).", min=1)
+    ] = 32,
+    column: Annotated[
+        str | None, typer.Option(help="Of JSON lines and Parquet, what to parse; conllu or else text if not given.")
+    ] = None,
     decoder: Annotated[
         str | None, typer.Option(help="How scores become trees (docs/search.md); the best measured if not given.")
     ] = None,
@@ -55,41 +85,95 @@ def parse(
     threads: Annotated[int, typer.Option(help="Processor threads, of each worker.", min=1)] = 1,
     workers: Annotated[int, typer.Option(help="Processes that parse, each with the model loaded.", min=1)] = 1,
     engine: Annotated[
-        str | None, typer.Option(help="What runs them: process or processes; by the number of workers if not given.")
+        str | None,
+        typer.Option(help="What runs them: process, processes or ray; by the number of workers if not given."),
+    ] = None,
+    max_workers: Annotated[
+        int | None, typer.Option(help="Up to how many workers are started as needed (--engine ray).", min=1)
+    ] = None,
+    gpus_per_worker: Annotated[
+        float, typer.Option(help="GPUs of each worker, or the share of one (--engine ray).", min=0)
+    ] = 0.0,
+    address: Annotated[
+        str | None, typer.Option(help="A Ray cluster that is running; without, one is started (--engine ray).")
     ] = None,
 ) -> None:
     """Parse text, words or CoNLL-U."""
     _spare_scipy()
-    from biplanar.bulk import EngineConfig, Source, Task, make_engine, parse_files
+    from biplanar.bulk import EngineConfig, Plan, Source, Task, make_engine
     from biplanar.cli.draw import terminal_width
-    from biplanar.data.files import writing
     from biplanar.decoding import DEFAULT_DECODER
     from biplanar.decoding.beam import Beam
-    from biplanar.errors import BiplanarError
     from biplanar.pipeline.options import ParseOptions
 
     if text is not None and files:
         raise BiplanarError(f"expected a file or --text, found both {files[0]} and --text")
+    folder = _folder(engine, output, output_dir, [max_workers, gpus_per_worker, address])
     options = ParseOptions(
         decoder or DEFAULT_DECODER, Beam(beam), probabilities, best, tags=tags, retag=retag, batch_words=batch_tokens
     )
     task = Task(
         model,
-        device=device,
+        device="cuda" if gpus_per_worker and device == "cpu" else device,
         runtime=runtime,
         threads=threads,
         options=options,
-        output=target or ENDINGS.get(Path(output).suffix, "conllu"),
+        output="conllu" if folder else target or ENDINGS.get(Path(output).suffix, "conllu"),
         width=terminal_width(),
         colour=sys.stdout.isatty(),
         columns=tuple(split_names(columns)),
     )
-    source = Source(tuple(files or ["-"]), kind, text, text_encoding, ranges)
-    runner = make_engine(EngineConfig(workers, _report), engine)
-    with writing(output) as stream:
-        outcome = parse_files(source, stream.buffer, task, runner)
+    source = Source(tuple(files or ["-"]), kind, text, text_encoding, ranges, column)
+    runner = make_engine(EngineConfig(workers, _report, max_workers, gpus_per_worker, address), engine)
+    if folder:
+        plan = Plan.of(source, folder, task, ending=target or "conllu", size=shard_size * MEGABYTE)
+        outcome = _parse_shards(plan, runner)
+    else:
+        outcome = _parse_to_file(source, output, task, runner)
     if lost := outcome.lost:
         _report(f"the search found no tree for {lost} of {outcome.sentences} sentences; greedy decoding did")
+
+
+def _folder(engine: str | None, output: str, output_dir: str | None, of_clusters: Sequence[object]) -> str | None:
+    """The folder to write to, if it is not to be a file."""
+    if any(of_clusters) and engine not in WRITE_SHARDS:
+        raise BiplanarError("--max-workers, --gpus-per-worker and --address: expected --engine ray, found another one")
+    if output_dir is not None and output != "-":
+        raise BiplanarError(f"expected -o or --output-dir, found both {output} and {output_dir}")
+    if engine in WRITE_SHARDS and output_dir is None:
+        if output == "-":
+            raise BiplanarError(f"--engine {engine}: expected a folder to write to (-o FOLDER), found none")
+        return output
+    return output_dir
+
+
+def _parse_to_file(source: Source, output: str, task: Task, engine: Engine) -> Outcome:
+    """Parse into one file, or to standard output."""
+    from dataclasses import replace
+
+    from biplanar.bulk import content_size, named_files, parse_files
+    from biplanar.bulk.compression import compressing
+    from biplanar.data.files import is_plain_file, writing
+
+    source = replace(source, files=tuple(path for _, path in named_files(map(str, source.files))))
+    known = source.text is None and all(map(is_plain_file, map(str, source.files)))
+    total = sum(map(content_size, map(str, source.files))) if known and sys.stderr.isatty() else None
+    with writing(output) as stream, compressing(stream.buffer, output) as target, byte_progress(total) as advance:
+        return parse_files(source, target, task, engine, lambda result: advance(result.size))
+
+
+def _parse_shards(plan: Plan, engine: Engine) -> Outcome:
+    """Parse into a folder what is not there yet."""
+    from biplanar.decoding.beam import Outcome
+
+    unfinished, outcome = plan.unfinished(), Outcome()
+    with byte_progress(sum(shard.piece.size for shard in unfinished)) as advance:
+        for result in plan.run(engine):
+            advance(result.shard.piece.size)
+            outcome += result.outcome
+    before = len(plan.shards) - len(unfinished)
+    _report(f"{len(plan.shards)} shards in {plan.folder}" + (f", {before} of them from before" if before else ""))
+    return outcome
 
 
 def _spare_scipy() -> None:
