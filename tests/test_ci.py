@@ -45,22 +45,34 @@ MAKE = "make check test BIPLANAR_CI=1"
 
 
 @pytest.mark.parametrize("browser", ["chromium", "google-chrome"])
-def test_a_browser_that_is_there_is_used(commands, browser):
-    assert run(commands, 0, browser, "apt-get") == (0, [MAKE], "")
+def test_what_is_there_is_used(commands, browser):
+    assert run(commands, 0, browser, "java", "apt-get") == (0, [MAKE], "")
 
 
-def test_a_missing_browser_is_installed(commands):
-    code, calls, _ = run(commands, 0, "apt-get")
+@pytest.mark.parametrize(
+    ("there", "packages"),
+    [([], "chromium default-jre-headless"), (["java"], "chromium"), (["chromium"], "default-jre-headless")],
+)
+def test_what_is_missing_is_installed(commands, there, packages):
+    code, calls, _ = run(commands, 0, "apt-get", *there)
     assert code == 0
     assert calls == [
         "apt-get update -qq",
-        "apt-get install -qq --yes --no-install-recommends chromium",
+        f"apt-get install -qq --yes --no-install-recommends {packages}",
         MAKE,
     ]
 
 
-@pytest.mark.parametrize(("user", "others"), [(1000, ["apt-get"]), (0, [])])
-def test_without_a_browser_nothing_runs(commands, user, others):
+@pytest.mark.parametrize(
+    ("user", "others", "missing"),
+    [
+        (1000, ["apt-get"], "chromium default-jre-headless"),
+        (0, [], "chromium default-jre-headless"),
+        (0, ["java"], "chromium"),
+    ],
+)
+def test_without_them_nothing_runs(commands, user, others, missing):
     code, calls, complaint = run(commands, user, *others)
     assert (code, calls) == (1, [])
-    assert complaint.startswith(".ci/run: expected a browser (chromium) for the tests of the page, found none;")
+    assert complaint.startswith(".ci/run: expected a browser (chromium) for the tests of the page and Java ")
+    assert f"found no {missing}; installing needs root" in complaint

@@ -6,6 +6,7 @@ import io
 import os
 import pickle
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from biplanar.bulk.ray_data import _Attempts, _cluster, _ray, _Worker
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.errors import BiplanarError, UnfinishedError
 from tests.bulk.corpus import CONLLU, task_of
+from tests.bulk.pages import commands
 from tests.commands import check_refused, check_refused_with
 
 TASK = task_of(decoder="greedy")
@@ -148,7 +150,7 @@ def test_errors_come_as_answers():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ray.get", lambda value: value)
         answer = pickle.loads(worker({"number": pa.array([0])})["answer"][0].as_py())
-    with pytest.raises(RuntimeError, match="ValueError: invalid literal for int.*: 'no number'"):
+    with pytest.raises(RuntimeError, match=r"ValueError: invalid literal for int.*: 'no number'"):
         raise answer.to_error()
 
 
@@ -162,6 +164,18 @@ def test_the_command_numbers_the_sentences_of_text(cluster, tmp_path, run, monke
     parse_files(Source((tmp_path / "x.txt",)), stream, TASK)
     found = b"".join(path.read_bytes() for path in sorted((tmp_path / "out").glob("*.conllu")))
     assert found == stream.getvalue()
+
+
+def test_the_command_in_the_docs(cluster, docs_folder, run, monkeypatch):  # noqa: ARG001
+    monkeypatch.chdir(docs_folder)
+    (line,) = commands("scale.md")
+    assert run(*shlex.split(line)[1:]).code == 0
+    assert sorted(path.name for path in docs_folder.glob("parsed/*")) == [
+        ".plan.json",
+        "corpus.conllu",
+        "documents.conllu",
+    ]
+    assert len(list(read_conllu(docs_folder / "parsed" / "documents.conllu"))) == 3
 
 
 class TestRefused:

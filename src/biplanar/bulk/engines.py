@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 # Worker processes get chunks of at least `LEAST_WORDS`, and of so many batches at most. They grow with what has been
 # read: so small files are shared among the workers, too, and none of them is left with a large chunk at the end.
-LARGEST_SHARE, MOST_BATCHES = 8, 50
+LARGEST_SHARE, MOST_BATCHES = 8, 20
 
 
 @dataclass(frozen=True)
