@@ -137,7 +137,7 @@ class TestKilled:
 def test_an_item_that_ends_its_workers_again_and_again_is_given_up(monkeypatch):
     monkeypatch.setattr("ray.get", lambda value: value)
     attempts, number = SimpleNamespace(begin=SimpleNamespace(remote=_Attempts().begin)), {"number": pa.array([1])}
-    worker = _Worker(lambda: str, ["a", "b"], attempts)
+    worker = _Worker(lambda: str, ["a", "b"], attempts, ".")
     answers = [pickle.loads(worker(number)["answer"][0].as_py()) for _ in range(4)]
     assert answers[:3] == ["b"] * 3
     with pytest.raises(UnfinishedError, match=r"^b: the workers at this shard ended before their time, 3 in turn$"):
@@ -146,7 +146,7 @@ def test_an_item_that_ends_its_workers_again_and_again_is_given_up(monkeypatch):
 
 def test_errors_come_as_answers():
     attempts = SimpleNamespace(begin=SimpleNamespace(remote=_Attempts().begin))
-    worker = _Worker(lambda: int, ["no number"], attempts)
+    worker = _Worker(lambda: int, ["no number"], attempts, ".")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ray.get", lambda value: value)
         answer = pickle.loads(worker({"number": pa.array([0])})["answer"][0].as_py())

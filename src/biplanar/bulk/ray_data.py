@@ -8,8 +8,9 @@ import pickle
 import socket
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from biplanar.bulk.chunks import Source
@@ -48,8 +49,10 @@ class _Attempts:
 class _Worker(Generic[P, R]):
     """What an actor does: one item at a time, which comes as its number among all."""
 
-    def __init__(self, prepare: Callable[[], Callable[[P], R]], items: Sequence[P], attempts: Any) -> None:
+    def __init__(self, prepare: Callable[[], Callable[[P], R]], items: Sequence[P], attempts: Any, cwd: str) -> None:
         self.prepare, self.items, self.attempts = prepare, items, attempts
+        with suppress(OSError):  # which other machines may not have; then only whole paths mean something there
+            os.chdir(cwd)
         self.work: Callable[[P], R] | None = None
 
     def __call__(self, batch: Any) -> Any:
@@ -102,7 +105,7 @@ class RayData:
         numbers = ray.data.from_items([{"number": i} for i in range(len(items))], override_num_blocks=len(items))
         answers = numbers.map_batches(
             _Worker,
-            fn_constructor_args=(prepare, list(items), attempts),
+            fn_constructor_args=(prepare, list(items), attempts, str(Path.cwd())),
             batch_size=1,
             batch_format="pyarrow",
             compute=ray.data.ActorPoolStrategy(
