@@ -172,8 +172,9 @@ class TestShards:
             Plan.of(both, tmp_path / "out", TASK)
         with pytest.raises(BiplanarError, match=r"expected conllu, .*found json"):
             Plan.of(both, tmp_path / "out", TASK, ending="json")
-        with pytest.raises(FileError, match=r"-: No such file"):
-            Plan.of(Source(), tmp_path / "out", TASK)
+        for source in (Source(), Source(text="Yes.")):
+            with pytest.raises(BiplanarError, match="expected files, found a text or standard input"):
+                Plan.of(source, tmp_path / "out", TASK)
         assert not (tmp_path / "out").exists()
 
 

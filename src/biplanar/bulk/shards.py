@@ -30,7 +30,7 @@ from biplanar.data.files import OPENERS, read_buffers, write_all, writing
 from biplanar.decoding.beam import Outcome
 from biplanar.errors import BiplanarError, FileError, FormatError
 
-SHARD_BYTES = 32 << 20
+SHARD_BYTES = 32 * 10**6
 SHARD_ENDINGS = ("conllu", "conllu.gz", "conllu.xz", "conllu.bz2", "conllu.zst", "parquet")
 UNNUMBERED, PLAN = ".unnumbered", ".plan.json"
 
@@ -80,6 +80,8 @@ class Plan:
             raise BiplanarError(f"shards: expected {', '.join(SHARD_ENDINGS)}, found {ending}")
         if task.output != "conllu":
             raise BiplanarError(f"shards: expected CoNLL-U or Parquet, found {task.output}")
+        if source.text is not None or "-" in source.files:
+            raise BiplanarError("shards: expected files, found a text or standard input")
         folder, shards = Path(folder), dict[str, Shard]()
         for name, path in named_files(map(str, source.files), outside=folder):
             for shard in _shards_of(name, path, source, folder, ending, size):
