@@ -121,7 +121,7 @@ def main() -> None:
     options.add_argument("file", type=Path, help="CoNLL-U without trees, not compressed")
     options.add_argument("--copies", type=at_least(1), default=16, help="how often commands parse its content (16)")
     options.add_argument("--workers", type=at_least(2), default=2)
-    options.add_argument("--shard-size", type=at_least(1), default=8, help="megabytes (8)")
+    options.add_argument("--shard-size", type=at_least(1), default=4, help="megabytes (4)")
     options.add_argument("--rounds", type=at_least(1), default=2)
     options.add_argument("--only", choices=("commands", "parts"))
     options.add_argument("--json", type=Path, help="write the numbers to this file, too")
