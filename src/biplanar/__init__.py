@@ -8,9 +8,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from biplanar.data.notebook import draws_sentences
+from biplanar.data.provided import provides
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from biplanar.data.conllu import Sentence, Word, parse_conllu, read_conllu, write_conllu
     from biplanar.data.tree import Tree
     from biplanar.decoding import DECODERS
@@ -18,9 +20,10 @@ if TYPE_CHECKING:
     from biplanar.encodings import ENCODINGS
     from biplanar.errors import BiplanarError
     from biplanar.evaluation import evaluate
+    from biplanar.pipeline.document import Document
     from biplanar.pipeline.loading import load
     from biplanar.pipeline.options import ParseOptions
-    from biplanar.pipeline.parser import Document, Parser
+    from biplanar.pipeline.parser import Parser
     from biplanar.planes.assignment import planes_of
 
 __version__ = "0.1.0"
@@ -29,7 +32,7 @@ _HOMES = {
     "DECODERS": "decoding",
     "ENCODINGS": "encodings",
     "BiplanarError": "errors",
-    "Document": "pipeline.parser",
+    "Document": "pipeline.document",
     "ParseOptions": "pipeline.options",
     "Parser": "pipeline.parser",
     "Sentence": "data.conllu",
@@ -80,8 +83,32 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
 
 
-@draws_sentences
-def _sentence_html(sentence: Sentence) -> str:
+# What sentences can do by rooms above theirs.
+
+
+@provides("html")
+def _html(sentence: Sentence) -> str:
     from biplanar.draw.sentences import sentence_html
 
     return sentence_html(sentence)
+
+
+@provides("draw")
+def _draw(sentence: Sentence, path: str | Path | None, **options: Any) -> str:
+    from biplanar.draw.sentences import save_sentence
+
+    return save_sentence(sentence, path, **options)
+
+
+@provides("is_projective")
+def _is_projective(tree: Tree) -> bool:
+    from biplanar.planes.crossings import is_projective
+
+    return is_projective(tree)
+
+
+@provides("planes")
+def _planes(tree: Tree) -> list[int]:
+    from biplanar.draw.arcs import planes_to_draw
+
+    return planes_to_draw(tree)

@@ -56,7 +56,7 @@ class TestChunks:
             for sentence in block.sentences()
         ]
         assert original_text(found) == text
-        for token in (token for sentence in found for token in sentence.tokens()):
+        for token in (token for sentence in found for token in sentence.tokens):
             start, end = map(int, token.misc.rpartition("TokenRange=")[2].split(":"))
             assert text[start:end] == token.form
 

@@ -30,7 +30,7 @@ class TestThisProcess:
         (tmp_path / "x").write_text(RICH + "\n" + CONLLU)
         trees = list(parser.pipe(read_conllu(tmp_path / "x")))
         rows = [json.loads(line) for line in parsed_file(tmp_path / "x", output="json").splitlines()]
-        assert rows == [[word._asdict() for word in sentence.words] for sentence in trees]
+        assert rows == [json.loads(sentence.to_json()) for sentence in trees]
         drawn = parsed_file(tmp_path / "x", output="tree", width=60)
         assert drawn == "".join(biplanar.draw.draw_tree(one.forms, one.tree, width=60) + "\n\n" for one in trees)
         assert parsed_file(tmp_path / "x", output="svg") == biplanar.draw.draw_sentences(trees) + "\n"

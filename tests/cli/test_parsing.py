@@ -52,13 +52,13 @@ class TestParse:
         chances = [word.misc.split("HeadProb=")[1] for sentence in parse_conllu(result.out) for word in sentence.words]
         assert all(0 < float(chance) < 1 for chance in chances)
         result = run("parse", "--text", TEXT, "--probabilities", "--output", "json")
-        words = [word for line in result.out.splitlines() for word in json.loads(line)]
+        words = [word for line in result.out.splitlines() for word in json.loads(line)["words"]]
         assert [f"{word['head_probability']:.3f}" for word in words] == chances
 
     def test_probabilities_of_another_tree_are_dropped(self, run):
         row = "1\tWhy\t_\t_\t_\t_\t_\t_\t_\tHeadProb=high|X=1\n\n"
         result = run("parse", "--input", "conllu", "--output", "json", stdin=row)
-        (word,) = json.loads(result.out)
+        (word,) = json.loads(result.out)["words"]
         assert word["misc"] == "X=1"
         assert "head_probability" not in word
 
@@ -108,8 +108,8 @@ class TestParse:
         ("name", "beginning"),
         [
             ("x.svg", "<svg"),
-            ("x.json", "[{"),
-            ("x.jsonl", "[{"),
+            ("x.json", '{"sent_id": "1", "text": "Nobody came.", '),
+            ("x.jsonl", '{"sent_id": "1", '),
             ("x.html", "<!DOCTYPE html>"),
             ("x.conllu", "# newdoc"),
         ],
@@ -135,20 +135,33 @@ class TestParse:
 
     def test_json(self, run):
         result = run("parse", "--output", "json", "--text", TEXT)
-        words = [json.loads(line) for line in result.out.splitlines()]
-        assert words[0][1]["form"] == "came"
-        assert words[0][1]["head"] == 0
+        sentences = [json.loads(line) for line in result.out.splitlines()]
+        assert [(one["sent_id"], one["text"], "newpar" in one) for one in sentences] == [
+            ("1", "Nobody came.", True),
+            ("2", "Why?", False),
+        ]
+        assert sentences[0]["words"][1]["form"] == "came"
+        assert sentences[0]["words"][1]["head"] == 0
+
+    def test_json_of_several_files_is_numbered_like_conllu(self, run, tmp_path):
+        for name in ("a.txt", "b.txt"):
+            (tmp_path / name).write_text("Yes. No.\n")
+        result = run("parse", tmp_path / "a.txt", tmp_path / "b.txt", "--output", "json", "--best", 2)
+        numbers = [json.loads(line)["sent_id"] for line in result.out.splitlines()]
+        assert numbers[:2] == ["a.txt-1", "a.txt-1-tree2"]
+        assert numbers[-1].startswith("b.txt-2")
+        assert json.loads(result.out.splitlines()[0])["comments"]["tree_rank"] == "1"
 
     def test_predicted_columns(self, run, tmp_path):
         model = train_tiny(tmp_path / "model", columns=ALL_COLUMNS)
         result = run("parse", "-m", model, "--text", "The cat sleeps.", "--output", "json")
-        words = json.loads(result.out)
+        words = json.loads(result.out)["words"]
         assert [(word["upos"], word["xpos"], word["feats"], word["lemma"]) for word in words[1:3]] == [
             ("NOUN", "no", "Number=Sing", "cat"),
             ("VERB", "ve", "Mood=Ind|VerbForm=Fin", "sleep"),
         ]
         without = run("parse", "-m", model, "--text", "The cat sleeps.", "--output", "json", "--no-tags")
-        assert {word["upos"] for word in json.loads(without.out)} == {"_"}
+        assert {word["upos"] for word in json.loads(without.out)["words"]} == {"_"}
         drawn = run("parse", "-m", model, "--text", "The cat sleeps.", "--output", "tree", "--columns", "upos,lemma")
         assert ["upos", "DET", "NOUN", "VERB", "PUNCT"] in [line.split() for line in drawn.out.splitlines()]
 

@@ -6,13 +6,12 @@ from hypothesis import strategies as st
 
 from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.data.raw_text import (
-    escape_spaces,
     original_text,
     raw_text,
     starts_paragraph,
     token_text,
-    unescape_spaces,
 )
+from biplanar.data.spaces import escape_spaces, unescape_spaces
 
 IM_HAUS = """\
 1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_

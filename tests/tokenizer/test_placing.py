@@ -66,7 +66,7 @@ def test_ranges_are_the_places_of_tokens(segmenter, text, presegmented, longest)
         plain = segmenter.segment(text, presegmented=presegmented)
     end, places = 0, text.removeprefix("\ufeff").replace("\0", "\ufffd")
     for sentence in found:
-        for token in sentence.tokens():
+        for token in sentence.tokens:
             start, stop = map(int, token.misc.rpartition("TokenRange=")[2].split(":"))
             assert places[start:stop] == token.form
             assert not places[end:start].strip()
@@ -95,7 +95,7 @@ def test_normalized_spaces(segmenter):
     text = "  O gato\tdorme.\n\n \nQue  dia\r\nbonito!\fOnde?"
     found = segmenter.segment(text, normalized_spaces=True)
     joined = ["dorme", "bonito", "Onde"]
-    assert [(token.form, token.misc) for sentence in found for token in sentence.tokens()] == [
+    assert [(token.form, token.misc) for sentence in found for token in sentence.tokens] == [
         (form, "SpaceAfter=No" if form in joined else "_")
         for form in ["O", "gato", "dorme", ".", "Que", "dia", "bonito", "!", "Onde", "?"]
     ]

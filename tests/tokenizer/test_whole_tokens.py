@@ -103,7 +103,7 @@ class TestMasking:
         masking = Segmenter(segmenter._model, WHOLE)
         assert original_text(masking.segment(text)) == (text if text.strip() else "")
         assert "".join(
-            token.form for sentence in masking.segment(text, normalized_spaces=True) for token in sentence.tokens()
+            token.form for sentence in masking.segment(text, normalized_spaces=True) for token in sentence.tokens
         ) == "".join(text.split())
 
     def test_sentences_have_their_own_words_again(self, segmenter):

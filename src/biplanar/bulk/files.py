@@ -14,7 +14,8 @@ from biplanar.data.conllu import missing_end, parse_conllu
 from biplanar.data.files import write_all
 from biplanar.decoding.beam import Outcome
 
-_SENTENCE_NUMBER = re.compile(rb"(?<=^# sent_id = )\d+", re.MULTILINE)
+# Of a sentence in CoNLL-U, and in JSON.
+_SENTENCE_NUMBER = re.compile(rb"(?:(?<=^# sent_id = )|(?<=^\{\"sent_id\": \"))\d+", re.MULTILINE)
 
 # Bytes of a chunk's output in which its end is looked for.
 TAIL = 4096

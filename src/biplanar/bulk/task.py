@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from io import StringIO
@@ -17,7 +16,7 @@ from biplanar.decoding.tree_decoder import Parsed
 from biplanar.errors import BiplanarError, UnknownNameError
 from biplanar.pipeline.loading import Placement, load
 from biplanar.pipeline.options import ParseOptions
-from biplanar.pipeline.parser import Parser, head_probabilities
+from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_input import ParserInput
 
 # Outputs that are made of all trees together, when these are there as CoNLL-U.
@@ -131,12 +130,12 @@ class ChunkParser:
                 self.parser.annotated(given, parsed, self.task.options) if isinstance(parsed, Parsed) else parsed
             )
             output = self._text(sentences).encode()
-        numbered = chunk.gets_numbers and self._as_conllu
+        numbered = chunk.gets_numbers and (self._as_conllu or self.task.output == "json")
         return Result(chunk.place, output, len(given), trees.outcome, numbered, chunk.size)
 
     def _text(self, sentences: Iterable[Sentence]) -> str:
         if self.task.output == "json":
-            return "".join([json.dumps(_json(sentence), ensure_ascii=False) + "\n" for sentence in sentences])
+            return "".join([f"{sentence.to_json()}\n" for sentence in sentences])
         if self.task.output == "tree":
             return "".join([self._drawn(sentence) for sentence in sentences])
         text = StringIO()
@@ -160,12 +159,3 @@ def _ranked(rank: int, sentence: Sentence, score: float) -> Sentence:
         if (own := sentence.comment("sent_id")) is not None:
             sentence = sentence.with_comment("sent_id", f"{own}-tree{rank}")
     return sentence.with_comments({"tree_rank": str(rank), "tree_score": f"{score:.4f}"})
-
-
-def _json(sentence: Sentence) -> list[dict[str, str | int | float | None]]:
-    """All columns of all words, and the probabilities of their heads where these are known."""
-    probabilities = head_probabilities(sentence)
-    words = [word._asdict() for word in sentence.words]
-    if probabilities is None:
-        return words
-    return [word | {"head_probability": one} for word, one in zip(words, probabilities, strict=True)]

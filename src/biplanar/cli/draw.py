@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from biplanar.draw import Entry
 
 FILTERS = ("nonprojective", "different")
-ENDINGS = (".svg", ".html", ".txt")
+ENDINGS = (".svg", ".png", ".pdf", ".html", ".txt")
 
 
 def draw(
     file: Annotated[str, typer.Argument(help="Parsed CoNLL-U, also .gz, .xz or .bz2; - is standard input.")] = "-",
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="A .svg, .html or .txt file instead of the terminal.")
+        str | None,
+        typer.Option("--output", "-o", help="A .svg, .png, .pdf, .html or .txt file, not the terminal."),
     ] = None,
     labels: Annotated[str | None, typer.Option(help="Show the labels of this encoding: 2p-full, ...")] = None,
     columns: Annotated[str, typer.Option(help="Show columns under the words: upos,xpos,feats,lemma.")] = "",
@@ -45,7 +46,7 @@ def draw(
 
     ending = ".txt" if output in (None, "-") else Path(str(output)).suffix
     if ending not in ENDINGS:
-        raise BiplanarError(f"{output}: expected a file that ends in .svg, .html or .txt")
+        raise BiplanarError(f"{output}: expected a file that ends in .svg, .png, .pdf, .html or .txt")
     if only not in (None, *FILTERS):
         raise UnknownNameError("filter", only or "", FILTERS)
     if against is None and only == "different":
@@ -98,18 +99,18 @@ def _write(
     title: str,
 ) -> None:
     from biplanar.data.files import writing
-    from biplanar.draw import draw_page
+    from biplanar.draw import draw_page, image_of
     from biplanar.draw.svg import to_svg
     from biplanar.errors import BiplanarError
 
     with writing(output or "-") as stream:
         if ending == ".html":
             stream.writelines(draw_page(entries, title=title, encoding=labels, columns=columns, theme=theme))
-        elif ending == ".svg":
+        elif ending != ".txt":
             canvases = [entry.canvas(labels, columns=columns) for entry in entries]
             if not canvases:
                 raise BiplanarError("expected at least one sentence to draw, found none")
-            stream.write(to_svg(canvases, theme) + "\n")
+            stream.buffer.write(image_of(to_svg(canvases, theme), ending))
         else:
             colour = stream.isatty()
             width = terminal_width() if colour else None

@@ -3,275 +3,70 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import TextIO
 
 import numpy as np
 
-from biplanar.data import notebook
-from biplanar.data.files import UTF_8, count_lines, decode_utf8, display_name, read_text
-from biplanar.data.tree import Tree, find_fault
-from biplanar.errors import FormatError, LabelError, TreeError
+from biplanar.data.files import OPENERS, UTF_8, count_lines, decode_utf8, display_name, read_text, writing
+from biplanar.data.rows import (
+    COLUMNS,
+    DEPREL,
+    DEPS,
+    EMPTY,
+    FEATS,
+    FORM,
+    HEAD,
+    ID,
+    LEMMA,
+    MISC,
+    UPOS,
+    XPOS,
+    bare,
+    find_misfit,
+    words_to_conllu,
+)
+from biplanar.data.sentence import Sentence, make_sentence
+from biplanar.data.words import Token, Word
+from biplanar.errors import FormatError
 
-COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
-EMPTY = "_"  # a column without a value
+# Sentences and their columns are to be had from here, too.
+__all__ = [
+    "COLUMNS",
+    "DEPREL",
+    "DEPS",
+    "EMPTY",
+    "FEATS",
+    "FORM",
+    "HEAD",
+    "ID",
+    "LEMMA",
+    "MISC",
+    "UPOS",
+    "XPOS",
+    "RawConllu",
+    "Sentence",
+    "Token",
+    "Word",
+    "cut_raw_conllu",
+    "find_misfit",
+    "missing_end",
+    "parse_conllu",
+    "read_conllu",
+    "read_raw_conllu",
+    "words_to_conllu",
+    "write_conllu",
+]
 
 _BLANK = "\ufeff \t\r\n"  # what may be around sentences: white space, and a byte order mark
 _BLANK_LINES = re.compile(r"\n(?:[\ufeff \t\r]*(?:\n|\Z))+")
 _LINE_OF_SPACES = re.compile(rb"\n(?:\xef\xbb\xbf|[ \t\r])+\n")
 _MORE_BLANK_LINES = re.compile(rb"(?:(?:\xef\xbb\xbf|[ \t\r])*\n)*")
-_NOT_IN_COLUMNS = re.compile("[\t\n\ud800-\udfff]")
-_MULTIWORD = re.compile(r"^\ufeff?(\d+)-(\d+)\t([^\t\n]+)\t(?:[^\t\n]+\t){7}([^\t\n]+?)\r?$", re.MULTILINE | re.ASCII)
-_LONGEST_NUMBER = 4000  # digits; Python refuses to read longer ones
 _row_starts = [f"{number}\t" for number in range(1, 513)]
-
-
-class Word(NamedTuple):
-    """One word line; `head` is None in a sentence that has not been parsed."""
-
-    id: int
-    form: str
-    lemma: str
-    upos: str
-    xpos: str
-    feats: str
-    head: int | None
-    deprel: str
-    deps: str
-    misc: str
-
-
-class Token(NamedTuple):
-    """What stands in the text: a word, or a multiword token with the words from `first` to `last`."""
-
-    first: int
-    last: int
-    form: str
-    misc: str
-    is_multiword: bool
-
-    @property
-    def space_after(self) -> bool:
-        """Whether a space follows in the text."""
-        return "SpaceAfter=No" not in self.misc.split("|")
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """One block of CoNLL-U, kept as it was written (`raw`).
-
-    `rows` are the lines of its words, without multiword tokens and empty nodes, known to be ten columns each and
-    numbered from 1. They are taken apart when a column is first asked for.
-    """
-
-    raw: str
-    rows: list[str] = field(repr=False, compare=False)
-    path: str = field(default="<text>", compare=False)
-    line: int = field(default=1, compare=False)
-
-    @classmethod
-    def from_words(
-        cls,
-        forms: Sequence[str],
-        tree: Tree | None = None,
-        *,
-        upos: Sequence[str] | None = None,
-        comments: Sequence[str] = (),
-    ) -> Sentence:
-        """A new sentence from its words' forms."""
-        sentence = parse_conllu(words_to_conllu(forms, upos=upos, comments=comments), "<words>")[0]
-        return sentence.with_tree(tree) if tree else sentence
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @cached_property
-    def _fields(self) -> list[str]:
-        return "\t".join(self.rows).split("\t")
-
-    def column(self, number: int) -> list[str]:
-        """One column of all words, by its number (`FORM`, `UPOS`, ...)."""
-        return self._fields[number::10]
-
-    @property
-    def forms(self) -> list[str]:
-        """The words as they are written."""
-        return self.column(FORM)
-
-    @property
-    def upos(self) -> list[str]:
-        """The universal part-of-speech tags."""
-        return self.column(UPOS)
-
-    @property
-    def words(self) -> list[Word]:
-        """All columns, word by word."""
-        return [self._word(*row.split("\t")) for row in self.rows]
-
-    def _word(
-        self, number: str, form: str, lemma: str, upos: str, xpos: str, feats: str, head: str, *rest: str
-    ) -> Word:
-        deprel, deps, misc = rest
-        parent = None if head == "_" else self._head(int(number), head)
-        return Word(int(number), form, lemma, upos, xpos, feats, parent, deprel, deps, misc)
-
-    def tokens(self) -> Iterator[Token]:
-        """The tokens of the text: multiword tokens, which must not overlap, and the words outside of them."""
-        done = 0
-        for match in _MULTIWORD.finditer(self.raw):
-            first, last = (int(bound[:18]) for bound in match.group(1, 2))  # longer ones lead out of any sentence
-            if not done < first <= last <= len(self):
-                line = self.line + self.raw.count("\n", 0, match.start())
-                message = f"expected a multiword token within words {done + 1} to {len(self)}, found {first}-{last}"
-                raise FormatError(self.path, line, message)
-            yield from self._single_tokens(done + 1, first - 1)
-            yield Token(first, last, match[3], match[4], True)
-            done = last
-        yield from self._single_tokens(done + 1, len(self))
-
-    def _single_tokens(self, first: int, last: int) -> Iterator[Token]:
-        some = slice(first - 1, last)
-        words = zip(self.forms[some], self.column(MISC)[some], strict=True)
-        return (Token(word, word, form, misc, False) for word, (form, misc) in enumerate(words, first))
-
-    @property
-    def comments(self) -> list[str]:
-        """The comment lines, with their `#`."""
-        return [line for line in map(_bare, self.raw.split("\n")) if line.startswith("#")]
-
-    def comment(self, key: str) -> str | None:
-        """The value of the first comment `# key = value`, if there is one."""
-        start = f"# {key} ="
-        return next((line.removeprefix(start).strip() for line in self.comments if line.startswith(start)), None)
-
-    @property
-    def is_parsed(self) -> bool:
-        """Whether there is a tree to ask for."""
-        return any(head != "_" for head in self.column(HEAD))
-
-    @property
-    def heads(self) -> list[int]:
-        """The heads as numbers; that they form a tree is not checked here."""
-        column = self.column(HEAD)
-        digits = "".join(column)
-        if len(digits) < _LONGEST_NUMBER and digits.isascii() and digits.isdigit():
-            heads = list(map(int, column))
-            if max(heads) <= len(heads):
-                return heads
-        return [self._head(word, head) for word, head in enumerate(column, 1)]
-
-    @property
-    def tree(self) -> Tree:
-        """The dependency tree; an error says where there is none."""
-        heads = self.heads
-        try:
-            return Tree(tuple(heads), tuple(self.column(DEPREL)))
-        except TreeError as error:
-            fault = find_fault(np.array(heads, dtype=np.int32), np.array([0, len(heads)]))
-            raise self.error_at(fault.word if fault else 1, str(error)) from error
-
-    def with_tree(self, tree: Tree) -> Sentence:
-        """The same sentence with other heads and relations; all else stays as it is."""
-        if len(tree) != len(self):
-            raise TreeError(f"expected a tree of {len(self)} words, found one of {len(tree)}")
-        _check_column("DEPREL", tree.deprels)
-        return self._with_rows([_with_arc(*row) for row in zip(self.rows, tree.heads, tree.deprels, strict=True)])
-
-    def with_columns(self, columns: Mapping[int, Sequence[str]]) -> Sentence:
-        """The same sentence with other values in some columns (`LEMMA`, `UPOS`, ...), one for each word."""
-        if not columns:
-            return self
-        for number, values in columns.items():
-            if len(values) != len(self):
-                raise LabelError(f"{COLUMNS[number]}: expected {len(self)} values, found {len(values)}")
-            _check_column(COLUMNS[number], values)
-        every = (columns.get(number, self.column(number)) for number in range(len(COLUMNS)))
-        return self._with_rows(["\t".join(row) for row in zip(*every, strict=True)])
-
-    def with_misc(self, key: str, values: Sequence[str | None]) -> Sentence:
-        """The same sentence with `key=value` in each word's MISC, in the place of one with that key; None: without."""
-        _check_column("MISC", [key, *(value for value in values if value is not None)])
-        return self._with_rows([_with_misc(row, key, value) for row, value in zip(self.rows, values, strict=True)])
-
-    def with_token_misc(self, key: str, values: Iterable[str]) -> Sentence:
-        """The same sentence with `key=value` in the MISC of each of its `tokens`, multiword tokens included."""
-        by_id = {
-            f"{token.first}-{token.last}" if token.is_multiword else str(token.first): value
-            for token, value in zip(self.tokens(), values, strict=True)
-        }
-        lines = [_with_line_misc(line, key, by_id) for line in self.raw.split("\n")]
-        rows = [_with_line_misc(row, key, by_id) for row in self.rows]
-        return Sentence("\n".join(lines), rows, self.path, self.line)
-
-    def with_comments(self, values: Mapping[str, str]) -> Sentence:
-        """The same sentence with comments `# key = value` before all others, in the place of those with these keys."""
-        comments = [f"# {key} = {value}" for key, value in values.items()]
-        starts = tuple(f"# {key} =" for key in values)
-        lines = [line for line in self.raw.split("\n") if not line.startswith(starts)]
-        return Sentence("\n".join([*comments, *lines]), self.rows, self.path, self.line)
-
-    def with_comment(self, key: str, value: str) -> Sentence:
-        """The same sentence with another value of the comment `# key = ...`, where it stands."""
-        start = f"# {key} ="
-        lines = [f"{start} {value}" if line.startswith(start) else line for line in self.raw.split("\n")]
-        return Sentence("\n".join(lines), self.rows, self.path, self.line)
-
-    def without_comments(self, keys: Sequence[str]) -> Sentence:
-        """The same sentence without the comments `# key` and `# key = ...`."""
-        kept = [line for line in self.raw.split("\n") if not _is_comment(line, keys)]
-        return Sentence("\n".join(kept), self.rows, self.path, self.line)
-
-    def _with_rows(self, rows: list[str]) -> Sentence:
-        renewed = dict(zip(self.rows, rows, strict=True))
-        lines = [renewed.get(line) or _renew(line, renewed) for line in self.raw.split("\n")]
-        return Sentence("\n".join(lines), rows, self.path, self.line)
-
-    def to_conllu(self) -> str:
-        """The block as text, byte for byte as it was read."""
-        return self.raw
-
-    def to_displacy(self) -> dict[str, list[dict[str, Any]]]:
-        """Words and arcs for spaCy's `displacy.render(..., style="dep", manual=True)`, which shows no root."""
-        words, tree = zip(self.forms, self.upos, strict=True), self.tree
-        arcs = enumerate(zip(tree.heads, tree.deprels, strict=True), 1)
-        return {
-            "words": [{"text": form, "tag": "" if tag == "_" else tag} for form, tag in words],
-            "arcs": [_displacy_arc(head, word, deprel) for word, (head, deprel) in arcs if head],
-        }
-
-    def _repr_html_(self) -> str | None:
-        """The tree as a notebook draws it; a sentence without one is shown as text."""
-        try:
-            return notebook.to_html(self) if self.is_parsed else None
-        except FormatError:
-            return None
-
-    def check_tagged(self, purpose: str) -> None:
-        """Raise an error at the first word without a universal part-of-speech tag, which `purpose` needs."""
-        if "_" in self.upos:
-            message = f"{purpose} needs part-of-speech tags, found '_' as UPOS"
-            raise self.error_at(self.upos.index("_") + 1, message)
-
-    def error_at(self, word: int, message: str) -> FormatError:
-        """An error that points to a word's line."""
-        seen = 0
-        for number, line in enumerate(self.raw.split("\n"), self.line):
-            seen += line.strip("\ufeff").split("\t")[0].isdigit()
-            if seen == word:
-                return FormatError(self.path, number, message)
-        return FormatError(self.path, self.line, message)
-
-    def _head(self, word: int, head: str) -> int:
-        if not (head.isascii() and head.isdigit()):
-            raise self.error_at(word, f"expected a whole number as HEAD, found {head!r}")
-        if len(head) > _LONGEST_NUMBER or int(head) > len(self):
-            raise self.error_at(word, f"expected a HEAD from 0 to {len(self)}, found {head:.40}")
-        return int(head)
 
 
 @dataclass(frozen=True)
@@ -295,68 +90,10 @@ class RawConllu:
             if tidy or content.strip(_BLANK):
                 found = True
                 rows = (tidy and _word_rows(lines)) or _parse_carefully(lines, self.path, line)
-                yield _sentence(content + tail, rows, self.path, line)
+                yield make_sentence(content + tail, rows, self.path, line)
             line += len(lines) - 1 + tail.count("\n")
         if not found:  # a block that others came before has sentences, so there were no others
             raise FormatError(self.path, 1, "expected at least one sentence, found an empty file")
-
-
-def _displacy_arc(head: int, dependent: int, deprel: str) -> dict[str, Any]:
-    """Its ends from left to right, counted from 0, and where its arrow points."""
-    left, right = sorted((head, dependent))
-    return {"start": left - 1, "end": right - 1, "label": deprel, "dir": "left" if dependent < head else "right"}
-
-
-def _is_comment(line: str, keys: Sequence[str]) -> bool:
-    return line.startswith("#") and line[1:].partition("=")[0].strip() in keys
-
-
-def _with_arc(row: str, head: int, deprel: str) -> str:
-    before = row.split("\t", HEAD)
-    after = before.pop().split("\t", 2)[2]
-    return "\t".join([*before, str(head), deprel, after])
-
-
-def _with_misc(row: str, key: str, value: str | None) -> str:
-    *before, misc = row.split("\t")
-    items = [] if misc == "_" else [item for item in misc.split("|") if item.partition("=")[0] != key]
-    if value is not None:
-        items.append(f"{key}={value}")
-    return "\t".join([*before, "|".join(items) or "_"])
-
-
-def _with_line_misc(line: str, key: str, by_id: Mapping[str, str]) -> str:
-    """A line with `key=value` in its MISC, if there is a value for its ID."""
-    row = _bare(line)
-    value = by_id.get(row.partition("\t")[0])
-    return line if value is None or row.startswith("#") else line.replace(row, _with_misc(row, key, value))
-
-
-def _renew(line: str, renewed: dict[str, str]) -> str:
-    """A line with its row replaced, where it holds one that was renewed."""
-    row = _bare(line)
-    return line.replace(row, renewed[row]) if row in renewed else line
-
-
-def _bare(line: str) -> str:
-    """A line without what is no part of its columns: the rest of a Windows line end, a byte order mark."""
-    return line.removesuffix("\r").lstrip("\ufeff")
-
-
-def find_misfit(values: Sequence[str]) -> int | None:
-    """The index of the first value that no column can hold: empty, or with a tab, a line end or a lone surrogate.
-
-    Lone surrogates can be written in JSON, but not in UTF-8.
-    """
-    if all(values) and not _NOT_IN_COLUMNS.search("".join(values)):
-        return None
-    return next(at for at, value in enumerate(values) if not value or _NOT_IN_COLUMNS.search(value))
-
-
-def _check_column(name: str, values: Sequence[str]) -> None:
-    if (at := find_misfit(values)) is not None:
-        message = f"expected text without tabs and line ends as {name}, found {values[at]!r}"
-        raise LabelError(f"word {at + 1}: {message}")
 
 
 def read_conllu(path: str | Path, text_encoding: str = UTF_8) -> Iterator[Sentence]:
@@ -374,19 +111,23 @@ def parse_conllu(text: str, name: str = "<text>") -> list[Sentence]:
     return list(_sentences(cut_raw_conllu([text.encode(errors="surrogatepass")], name)))
 
 
-def words_to_conllu(forms: Sequence[str], *, upos: Sequence[str] | None = None, comments: Sequence[str] = ()) -> str:
-    """The text of a sentence of which only the words are known, and maybe their tags."""
-    tags = upos or ["_"] * len(forms)
-    for name, column in (("FORM", forms), ("UPOS", tags)):
-        _check_column(name, column)
-    rows = [
-        f"{i}\t{form}\t_\t{tag}\t_\t_\t_\t_\t_\t_" for i, (form, tag) in enumerate(zip(forms, tags, strict=True), 1)
-    ]
-    return "\n".join([*comments, *rows, "", ""])
+def write_conllu(sentences: Iterable[Sentence], target: TextIO | str | Path) -> None:
+    """Write sentences to a stream or a file; a file is compressed by its ending, and appears whole or not at all.
+
+    A sentence that ended its own file without a blank line gets one if another follows.
+    """
+    if not isinstance(target, str | Path):
+        _write(sentences, target)
+        return
+    with writing(target) as stream:
+        if opener := OPENERS.get(Path(target).suffix):
+            with opener(stream.buffer, "wt", encoding=UTF_8, newline="") as compressed:
+                _write(sentences, compressed)
+        else:
+            _write(sentences, stream)
 
 
-def write_conllu(sentences: Iterable[Sentence], stream: TextIO) -> None:
-    """Write sentences as text; one that ended its file without a blank line gets one if another follows."""
+def _write(sentences: Iterable[Sentence], stream: TextIO) -> None:
     unfinished = ""
     for sentence in sentences:
         stream.write(unfinished + sentence.raw)
@@ -405,14 +146,6 @@ def missing_end(raw: str) -> str:
 def _sentences(blocks: Iterable[RawConllu]) -> Iterator[Sentence]:
     for block in blocks:
         yield from block.sentences()
-
-
-def _sentence(raw: str, rows: list[str], path: str, line: int) -> Sentence:
-    """A sentence made without `__init__`, which takes twice as long: frozen dataclasses set attributes indirectly."""
-    sentence = object.__new__(Sentence)
-    values = sentence.__dict__
-    values["raw"], values["rows"], values["path"], values["line"] = raw, rows, path, line
-    return sentence
 
 
 def cut_raw_conllu(buffers: Iterable[bytes], name: str) -> Iterator[RawConllu]:
@@ -495,7 +228,7 @@ def _parse_carefully(lines: list[str], path: str, line: int) -> list[str]:
     """Line by line: multiword tokens and empty nodes are passed over, and what is wrong is named with its line."""
     words: list[str] = []
     for number, text in enumerate(lines, line):
-        row = _bare(text)
+        row = bare(text)
         if not row.strip(_BLANK) or row.startswith("#"):
             continue
         columns = row.split("\t")

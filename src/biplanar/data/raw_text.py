@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from biplanar.data.conllu import Sentence
+from biplanar.data.conllu import EMPTY, MISC, Sentence
 
 _NEW_PARAGRAPH = re.compile(r"#\s*new(?:doc|par)\b")
-
-# How UDPipe writes white space, and what would end an item of MISC, in the values of SpacesAfter and its like.
-_ESCAPES = {" ": r"\s", "\t": r"\t", "\r": r"\r", "\n": r"\n", "|": r"\p", "\\": r"\\"}
-_ESCAPED = str.maketrans(_ESCAPES)
-_UNESCAPED = {escape: sign for sign, escape in _ESCAPES.items()}
-_ESCAPE = re.compile(r"\\[strnp\\]")
 
 
 def raw_text(sentences: Iterable[Sentence]) -> str:
@@ -41,27 +35,24 @@ def original_text(sentences: Iterable[Sentence]) -> str:
 
 def token_text(sentence: Sentence) -> str:
     """The tokens of a sentence with the white space around them, that behind the last one included."""
-    return "".join(_with_spaces(token.form, token.misc) for token in sentence.tokens())
+    return "".join(part for token in sentence.tokens for part in token.spaced)
 
 
-def _with_spaces(form: str, misc: str) -> str:
-    if misc == "_":
-        return f"{form} "
-    items = dict(item.partition("=")[::2] for item in reversed(misc.split("|")))  # the first of a name counts
-    after = "" if items.get("SpaceAfter") == "No" else r"\s"
-    parts = items.get("SpacesBefore", ""), items.get("SpacesAfter", after)
-    before, behind = map(unescape_spaces, parts)
-    return before + (unescape_spaces(items["SpacesInToken"]) if "SpacesInToken" in items else form) + behind
+def placed(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """The same sentences, which know where they begin in the text of all of them."""
+    offset = 0
+    for sentence in sentences:
+        yield sentence.with_offset(offset) if offset != sentence.offset else sentence
+        offset += _length(sentence)
 
 
-def escape_spaces(text: str) -> str:
-    """White space, or a token with white space in it, as a value in MISC; rare kinds of space stay as they are."""
-    return text.translate(_ESCAPED)
-
-
-def unescape_spaces(value: str) -> str:
-    """The white space, or the token, that such a value stands for."""
-    return _ESCAPE.sub(lambda found: _UNESCAPED[found[0]], value) if "\\" in value else value
+def _length(sentence: Sentence) -> int:
+    """How long `token_text` is, without making it where no token has more than a space behind it."""
+    misc, words = sentence.column(MISC), len(sentence)
+    spaces = misc.count(EMPTY)
+    if spaces + misc.count("SpaceAfter=No") == words and sentence.raw.count("\t") == 9 * words:
+        return len("".join(sentence.forms)) + spaces
+    return len(token_text(sentence))
 
 
 def starts_paragraph(sentence: Sentence) -> bool:

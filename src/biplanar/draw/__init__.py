@@ -2,6 +2,7 @@
 
 from biplanar.draw.compare import draw_comparison, paired
 from biplanar.draw.entries import Entry
+from biplanar.draw.images import image_of, save_image
 from biplanar.draw.page import draw_page
 from biplanar.draw.sentences import draw_sentence, draw_sentences
 from biplanar.draw.svg import draw_svg
@@ -17,5 +18,7 @@ __all__ = [
     "draw_sentences",
     "draw_svg",
     "draw_tree",
+    "image_of",
     "paired",
+    "save_image",
 ]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from biplanar.data.conllu import Sentence
 from biplanar.data.tree import Tree
 from biplanar.decoding.labels import encode
 from biplanar.draw.canvas import Canvas
+from biplanar.draw.images import save_image
 from biplanar.draw.markup import element
 from biplanar.draw.svg import canvas_of, to_svg
 from biplanar.draw.tags import columns_of
@@ -24,6 +26,21 @@ def draw_sentence(
     The columns are `upos`, `xpos`, `feats` and `lemma`, in any order.
     """
     return draw_sentences([sentence], encoding=encoding, columns=columns, theme=theme)
+
+
+def save_sentence(
+    sentence: Sentence,
+    path: str | Path | None = None,
+    *,
+    encoding: str | None = None,
+    columns: Sequence[str] = (),
+    theme: str = "auto",
+) -> str:
+    """The same, and with a path it is written there: as SVG, PNG or PDF, by its ending."""
+    svg = draw_sentence(sentence, encoding=encoding, columns=columns, theme=theme)
+    if path is not None:
+        save_image(svg, path)
+    return svg
 
 
 def draw_sentences(

@@ -8,8 +8,9 @@ Probabilities have a score of their own: how well they are calibrated.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from pathlib import Path
 
-from biplanar.data.conllu import FORM, Sentence
+from biplanar.data.conllu import FORM, Sentence, read_conllu
 from biplanar.errors import UnknownNameError
 from biplanar.evaluation.alignment import align
 from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap
@@ -20,18 +21,23 @@ from biplanar.evaluation.placed import PlacedText
 from biplanar.evaluation.score import Evaluation, Score
 from biplanar.evaluation.trees import tree_scores
 
+# Sentences, or the file that they are in.
+Sentences = Iterable[Sentence] | str | Path
+
 __all__ = ["BREAKDOWNS", "Bootstrap", "Calibration", "Evaluation", "Score", "evaluate", "paired_bootstrap"]
 
 
 def evaluate(
-    gold: Iterable[Sentence],
-    system: Iterable[Sentence],
+    gold: Sentences,
+    system: Sentences,
     *,
     by: Iterable[str] = (),
     predicted: Collection[int] | None = None,
-    train: Iterable[Sentence] | None = None,
+    train: Sentences | None = None,
 ) -> Evaluation:
-    """Compare a system's trees with the gold ones; `by` names breakdowns (see `BREAKDOWNS`).
+    """Compare a system's trees with the gold ones, given as sentences or as files of CoNLL-U.
+
+    `by` names breakdowns (see `BREAKDOWNS`).
 
     Both must be the same text: what is compared is their characters without spaces, however they are cut. Metrics of
     tags, features and lemmas are left out where the system predicted none. `predicted` says which columns it predicted
@@ -42,10 +48,14 @@ def evaluate(
     for kind in kinds:
         if kind not in BREAKDOWNS:
             raise UnknownNameError("breakdown", kind, BREAKDOWNS)
-    known = None if train is None else frozenset(form for sentence in train for form in sentence.column(FORM))
-    alignment = align(PlacedText.from_sentences(gold), PlacedText.from_sentences(system))
+    known = None if train is None else frozenset(form for sentence in _read(train) for form in sentence.column(FORM))
+    alignment = align(PlacedText.from_sentences(_read(gold)), PlacedText.from_sentences(_read(system)))
     every = {**conll18_scores(alignment), **tree_scores(alignment)}
     scores = {metric: score for metric, score in every.items() if is_applicable(metric, alignment, predicted)}
     right = {metric: words for metric, words in right_words(alignment).items() if metric in scores}
     judged = Judged(alignment, right, known)
     return Evaluation(scores, {kind: break_down(judged, kind) for kind in kinds})
+
+
+def _read(given: Sentences) -> Iterable[Sentence]:
+    return read_conllu(given) if isinstance(given, str | Path) else given

@@ -46,7 +46,7 @@ class PlacedText:
         if not kept:
             raise BiplanarError("expected at least one sentence to evaluate, found none")
         for sentence in kept:
-            for token in sentence.tokens():
+            for token in sentence.tokens:
                 text = _without_spaces(sentence, token)
                 end = start + len(text)
                 # Only words outside of multiword tokens lose their spaces: a quirk of the official script.

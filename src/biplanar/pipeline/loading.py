@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -74,7 +74,9 @@ def load(
         raise FileError(f"{place.folder.vocabulary}: expected {wanted}, found none of {min(missing)}")
     scorer = _load_scorer(place, config, vocabulary, threads)
     lemmas = place.folder.read_lemmas()
-    return Parser(scorer, inventory, place.folder, batch_words=place.batch_words, lemmas=lemmas)
+    origin = None if model is None else Path(model).resolve()
+    reload = partial(load, origin, device=device, threads=threads, runtime=runtime)
+    return Parser(scorer, inventory, place.folder, batch_words=place.batch_words, lemmas=lemmas, reload=reload)
 
 
 def weights_of(config: Config) -> Weights:

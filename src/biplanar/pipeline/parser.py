@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from math import isnan
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from biplanar.data import conllu
-from biplanar.data.conllu import EMPTY, FEATS, MISC, RawConllu, Sentence
+from biplanar.data.conllu import EMPTY, FEATS, RawConllu, Sentence
 from biplanar.data.conllu_bytes import FILLED, ConlluTable
 from biplanar.data.forest import Column
+from biplanar.data.raw_text import placed
+from biplanar.data.words import PROBABILITY
 from biplanar.decoding.beam import Outcome
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.encodings import Encoding
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lemma_dictionary import LemmaDictionary
-from biplanar.errors import FileError
+from biplanar.errors import BiplanarError, FileError
+from biplanar.pipeline.document import Document
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.options import DEFAULT_OPTIONS, ParseOptions
 from biplanar.pipeline.parser_input import ParserInput, chunked
@@ -32,40 +35,8 @@ if TYPE_CHECKING:
 # Sentences are read up to so many words (or batches, if that is more), to be sorted by length and cut into batches.
 CHUNK_WORDS, CHUNK_BATCHES = 50_000, 10
 
-# What MISC calls the probability of a word's head.
-PROBABILITY = "HeadProb"
-
-# Raw text, sentences as text, or sentences as words.
-Text = str | Sequence[str] | Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Document:
-    """Parsed sentences, in order."""
-
-    sentences: tuple[Sentence, ...]
-    outcome: Outcome = field(default_factory=Outcome, compare=False)  # how their trees were found
-
-    def __len__(self) -> int:
-        return len(self.sentences)
-
-    def __iter__(self) -> Iterator[Sentence]:
-        return iter(self.sentences)
-
-    @overload
-    def __getitem__(self, at: int) -> Sentence: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[Sentence, ...]: ...
-    def __getitem__(self, at: int | slice) -> Sentence | tuple[Sentence, ...]:
-        return self.sentences[at]
-
-    def to_conllu(self) -> str:
-        """All sentences as CoNLL-U."""
-        return "".join(sentence.to_conllu() for sentence in self.sentences)
-
-    def _repr_html_(self) -> str:
-        """The trees as a notebook draws them."""
-        return "".join(sentence._repr_html_() or "" for sentence in self.sentences)
+# Raw text, sentences as text, as words, or as sentences that are parsed anew.
+Text = str | Document | Sentence | Sequence[str | Sequence[str] | Sentence]
 
 
 @dataclass(frozen=True)
@@ -93,11 +64,22 @@ class Parser:
         *,
         batch_words: int,
         lemmas: LemmaDictionary | None = None,
+        reload: Callable[[], Parser] | None = None,
     ) -> None:
-        """`lemmas` are known ones, which the network need not predict."""
+        """`lemmas` are known ones, which the network need not predict; `reload` loads the same parser elsewhere."""
         self.scorer, self.inventory, self.folder = scorer, inventory, folder
         self.batch_words, self.lemmas = batch_words, lemmas
         self._segmenter: Segmenter | None = None
+        self._reload = reload
+
+    def __repr__(self) -> str:
+        return f"<Parser {str(self.folder.path)!r}, {self.encoding.name}>"
+
+    def __reduce__(self) -> tuple[Callable[[], Parser], tuple[()]]:
+        """Pickled is where it was loaded from, and how."""
+        if self._reload is None:
+            raise BiplanarError("expected a parser from biplanar.load to pickle, found one that was made otherwise")
+        return self._reload, ()
 
     @property
     def encoding(self) -> Encoding:
@@ -122,7 +104,8 @@ class Parser:
     def __call__(self, text: Text, options: ParseOptions = DEFAULT_OPTIONS, **changes: Any) -> Document:
         """Parse raw text, a list of sentences as text, or a list of sentences as lists of words.
 
-        So `parser(["Nobody", "came", "."])` is three sentences, and `parser([["Nobody", "came", "."]])` is one.
+        So `parser(["Nobody", "came", "."])` is three sentences, and `parser([["Nobody", "came", "."]])` is one. A
+        document, or a list of sentences, is parsed again as `pipe` does it.
         """
         sentences, outcome = list[Sentence](), Outcome()
         chosen = options.changed(**changes)
@@ -146,7 +129,7 @@ class Parser:
     def _parsed(self, sentences: Iterable[Sentence], options: ParseOptions) -> Iterator[tuple[ParserInput, Parsed]]:
         decoder, enough = options.tree_decoder(self.inventory), self.chunk_words(options)
         for chunk in chunked(sentences, len, lambda _: enough):
-            given = self._input(chunk)
+            given = self.given(chunk)
             yield given, self.parse(given, decoder, options)
 
     def best_trees(
@@ -167,11 +150,15 @@ class Parser:
 
     def several_trees(self, sentence: Sentence, wanted: int, options: ParseOptions = DEFAULT_OPTIONS) -> SeveralTrees:
         """Up to so many trees of one sentence."""
-        given = self._input([sentence])
+        given = self.given([sentence])
         scores = self.scorer.score(self.scorer.represent(given.corpus.forms), given.corpus.batch([0]))
         found = options.tree_decoder(self.inventory).several(scores, wanted, self._given_tags(given, options))
         trees = [(next(self.annotated(given, parsed, options)), score) for parsed, score in found]
         return SeveralTrees(trees, found[0][0].outcome)
+
+    def given(self, sentences: list[Sentence]) -> ParserInput:
+        """Sentences to be parsed together, with the tags that the encoding needs."""
+        return ParserInput(None, self._tagged(sentences))
 
     def read(self, blocks: Sequence[RawConllu], options: ParseOptions, *, as_objects: bool = False) -> ParserInput:
         """Read sentences to be parsed together: as bytes, if MISC will not change, or else as objects."""
@@ -184,7 +171,7 @@ class Parser:
             return not (tags_missing or PROBABILITY.encode() in table.data)
 
         given = ParserInput.of(blocks, misc_is_kept)
-        return given if given.table is not None else self._input(given.sentences)
+        return given if given.table is not None else self.given(given.sentences)
 
     def parse(self, given: ParserInput, decoder: TreeDecoder, options: ParseOptions = DEFAULT_OPTIONS) -> Parsed:
         """The trees of some sentences, and what else the model predicts."""
@@ -194,16 +181,16 @@ class Parser:
     def to_conllu(self, given: ParserInput, parsed: Parsed, options: ParseOptions = DEFAULT_OPTIONS) -> bytes:
         """Sentences with their trees and columns."""
         if given.table is not None:
-            values = self._values(given, parsed)
-            return given.table.with_trees(parsed.heads, self._deprels(parsed), values, replace=options.retag)
+            values = self.values(given, parsed)
+            return given.table.with_trees(parsed.heads, self.deprels(parsed), values, replace=options.retag)
         return "".join([sentence.raw for sentence in self.annotated(given, parsed, options)]).encode()
 
     def annotated(
         self, given: ParserInput, parsed: Parsed, options: ParseOptions = DEFAULT_OPTIONS
     ) -> Iterator[Sentence]:
         """Sentences with their trees and columns, one by one."""
-        values = {number: column.labels() for number, column in self._values(given, parsed).items()}
-        arcs = {conllu.HEAD: list(map(str, parsed.heads.tolist())), conllu.DEPREL: self._deprels(parsed).labels()}
+        values = {number: column.labels() for number, column in self.values(given, parsed).items()}
+        arcs = {conllu.HEAD: list(map(str, parsed.heads.tolist())), conllu.DEPREL: self.deprels(parsed).labels()}
         for sentence, start in zip(given.sentences, given.corpus.offsets[:-1].tolist(), strict=True):
             words = slice(start, start + len(sentence))
             own = {number: column[words] for number, column in values.items()}
@@ -216,7 +203,7 @@ class Parser:
                 result = result.with_misc(PROBABILITY, [None] * len(sentence))
             yield result
 
-    def _values(self, given: ParserInput, parsed: Parsed) -> dict[int, Column]:
+    def values(self, given: ParserInput, parsed: Parsed) -> dict[int, Column]:
         """What the model predicts beside the trees, by the number of the column."""
         if not parsed.columns:
             return {}
@@ -234,26 +221,23 @@ class Parser:
         replaced = options.retag and not self.inventory.needs_tagger
         return given.upos if self.encoding.needs_upos and not replaced else None
 
-    def _sentences(self, text: Text) -> list[Sentence]:
+    def _sentences(self, text: Text) -> Iterator[Sentence]:
+        """Sentences that know where they begin in the text of all of them."""
         if isinstance(text, str):
-            return self.segmenter.segment(text)
-        numbers = count(1)
-        return [
-            one
-            for item in text
-            for one in (
-                self._numbered(self.segmenter.segment(item, presegmented=True), numbers)
-                if isinstance(item, str)
-                else [Sentence.from_words(list(item))]
-            )
-        ]
+            return placed(self.segmenter.segment(text))
+        numbers, items = count(1), [text] if isinstance(text, Sentence) else text
+        return placed(one for item in items for one in self._of_item(item, numbers))
+
+    def _of_item(self, item: str | Sequence[str] | Sentence, numbers: Iterator[int]) -> Iterable[Sentence]:
+        if isinstance(item, Sentence):
+            return [item]
+        if isinstance(item, str):
+            return self._numbered(self.segmenter.segment(item, presegmented=True), numbers)
+        return [Sentence.from_words(list(item))]
 
     def _numbered(self, sentences: Iterable[Sentence], numbers: Iterator[int]) -> Iterator[Sentence]:
         """Sentences that were cut apart from each other with numbers that tell them apart."""
         return (sentence.with_comment("sent_id", str(next(numbers))) for sentence in sentences)
-
-    def _input(self, sentences: list[Sentence]) -> ParserInput:
-        return ParserInput(None, self._tagged(sentences))
 
     def _tagged(self, sentences: list[Sentence]) -> list[Sentence]:
         """With tags of UDPipe's where the encoding needs them and not all words of a sentence have one."""
@@ -261,7 +245,8 @@ class Parser:
             return sentences
         return [self.segmenter.tag([one])[0] if EMPTY in one.upos else one for one in sentences]
 
-    def _deprels(self, parsed: Parsed) -> Column:
+    def deprels(self, parsed: Parsed) -> Column:
+        """The relations of all words."""
         return Column(parsed.relations, self.inventory.deprels)
 
 
@@ -276,10 +261,3 @@ def _missing(sentence: Sentence, values: Mapping[int, list[str]]) -> dict[int, l
         if EMPTY in old and not (number == FEATS and any(one != EMPTY for one in old)):
             missing[number] = [value if one == EMPTY else one for one, value in zip(old, new, strict=True)]
     return missing
-
-
-def head_probabilities(sentence: Sentence) -> list[float] | None:
-    """How likely the head of each word is, where MISC tells it of all."""
-    marker = f"{PROBABILITY}="
-    found = [item for misc in sentence.column(MISC) for item in misc.split("|") if item.startswith(marker)]
-    return [float(item.removeprefix(marker)) for item in found] if len(found) == len(sentence) else None

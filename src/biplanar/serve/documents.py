@@ -22,7 +22,6 @@ from biplanar.encodings import get_encoding
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.options import ParseOptions
-from biplanar.pipeline.parser import head_probabilities
 from biplanar.planes.crossings import is_projective
 from biplanar.serve.config import ServerConfig
 from biplanar.serve.jobs import RequestPlan
@@ -210,7 +209,7 @@ class ParseRequest:
             "planes": planes,
             "labels": None if rows is None else list(zip(*rows.values(), strict=True)),
             "log_probability": score if score is not None and math.isfinite(score) else None,
-            "probabilities": head_probabilities(sentence) if self.probabilities and self.parse else None,
+            "probabilities": sentence.head_probabilities if self.probabilities and self.parse else None,
             "svg": self._drawn(sentence, planes, rows) if self.svg else None,
             "conllu": sentence.to_conllu(),
         }

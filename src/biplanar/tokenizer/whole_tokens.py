@@ -76,7 +76,7 @@ class WholeTokens:
         """Abbreviations that stand inside sentences, and kinds of tokens that the treebank does not cut."""
         inside, final, before_capitals, whole, cut = (Counter[str]() for _ in range(5))
         for sentence in sentences:
-            tokens = list(sentence.tokens())
+            tokens = sentence.tokens
             for token, following in zip(tokens, [*tokens[1:], None], strict=True):
                 if _ABBREVIATION.fullmatch(token.form):
                     (inside if following else final)[token.form] += 1

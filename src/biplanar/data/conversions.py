@@ -1,0 +1,84 @@
+"""Sentences as other values: dictionaries, JSON, data frames, graphs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from biplanar.data.sentence import Sentence
+from biplanar.errors import BiplanarError
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+
+_COMMENT = re.compile(r"#\s*([^=]*?)\s*(?:=\s*(.*?)\s*)?$")
+
+# Comments that have places of their own.
+_BEGINNINGS = {"newdoc": "newdoc", "newdoc id": "newdoc", "newpar": "newpar", "newpar id": "newpar"}
+
+
+def sentence_dict(sentence: Sentence) -> dict[str, Any]:
+    """What `docs/objects.md` describes."""
+    matches = filter(None, map(_COMMENT.fullmatch, reversed(sentence.comments)))
+    found: dict[str, str | None] = {match[1]: match[2] for match in matches}
+    found.pop("text", None)
+    result: dict[str, Any] = {"sent_id": found.pop("sent_id", None), "text": sentence.text}
+    result |= {name: found.pop(key) or True for key, name in _BEGINNINGS.items() if key in found}
+    if comments := dict(reversed(found.items())):
+        result["comments"] = comments
+    if multiword := [token for token in sentence.tokens if token.is_multiword]:
+        result["multiword"] = [{"id": token.id, "form": token.form, "misc": token.misc} for token in multiword]
+    return result | {"words": [word.to_dict() for word in sentence]}
+
+
+def to_json(value: Any) -> str:
+    """JSON with all letters as they are."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def words_frame(sentences: Iterable[Sentence]) -> pandas.DataFrame:
+    """A row for each word of some sentences: which sentence, all columns, and where it stands in the text."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise BiplanarError("data frames need pandas: pip install 'biplanar[formats]'") from error
+    rows = [
+        {"sentence": number, "sent_id": sentence.sent_id}
+        | word.to_dict()
+        | {"start_char": word.start_char, "end_char": word.end_char}
+        for number, sentence in enumerate(sentences)
+        for word in sentence
+    ]
+    return pandas.DataFrame(rows)
+
+
+def tree_graph(sentence: Sentence) -> networkx.DiGraph:
+    """A graph from heads to dependents."""
+    try:
+        import networkx
+    except ImportError as error:
+        raise BiplanarError("graphs need NetworkX: pip install 'biplanar[formats]'") from error
+    graph = networkx.DiGraph(sent_id=sentence.sent_id, text=sentence.text)
+    graph.add_nodes_from((word.id, word.to_dict()) for word in sentence)
+    arcs = enumerate(zip(sentence.tree.heads, sentence.tree.deprels, strict=True), 1)
+    graph.add_edges_from((head, word, {"deprel": deprel}) for word, (head, deprel) in arcs if head)
+    return graph
+
+
+def displacy_dict(sentence: Sentence) -> dict[str, list[dict[str, Any]]]:
+    """Words and arcs as displaCy takes them."""
+    words, tree = zip(sentence.forms, sentence.upos, strict=True), sentence.tree
+    arcs = enumerate(zip(tree.heads, tree.deprels, strict=True), 1)
+    return {
+        "words": [{"text": form, "tag": "" if tag == "_" else tag} for form, tag in words],
+        "arcs": [_displacy_arc(head, word, deprel) for word, (head, deprel) in arcs if head],
+    }
+
+
+def _displacy_arc(head: int, dependent: int, deprel: str) -> dict[str, Any]:
+    """Its ends from left to right, counted from 0, and where its arrow points."""
+    left, right = sorted((head, dependent))
+    return {"start": left - 1, "end": right - 1, "label": deprel, "dir": "left" if dependent < head else "right"}

@@ -1,0 +1,167 @@
+"""Words and tokens of a sentence: light values, made when they are asked for, that know where they stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from biplanar.data.spaces import misc_items, spaced
+from biplanar.errors import BiplanarError
+
+if TYPE_CHECKING:
+    from biplanar.data.sentence import Sentence
+
+# What MISC calls the probability of a word's head.
+PROBABILITY = "HeadProb"
+
+
+class _Member:
+    """Something of a sentence; `Sentence` says of which."""
+
+    @property
+    def sentence(self) -> Sentence:
+        """The sentence that it is of; one that was made by hand has none."""
+        found: Sentence | None = self.__dict__.get("_sentence")
+        if found is None:
+            kind = type(self).__name__.lower()
+            raise BiplanarError(f"expected a {kind} of a sentence, found one that was made by itself")
+        return found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"expected no change, found one of {name!r}: words and tokens are frozen")
+
+
+class _WordColumns(NamedTuple):
+    id: int
+    form: str
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    head: int | None
+    deprel: str
+    deps: str
+    misc: str
+
+
+class Word(_Member, _WordColumns):
+    """One word line; `head` is None in a sentence that has not been parsed."""
+
+    def __repr__(self) -> str:
+        arc = "" if self.head is None else f" {self.deprel} of {self.head}"
+        return f"<Word {self.id} {self.form!r} {self.upos}{arc}>"
+
+    @property
+    def text(self) -> str:
+        """Its form."""
+        return self.form
+
+    @property
+    def features(self) -> dict[str, str]:
+        """FEATS by their names."""
+        return dict(feature.partition("=")[::2] for feature in self.feats.split("|") if self.feats != "_")
+
+    @property
+    def head_probability(self) -> float | None:
+        """How likely its head is, where it was parsed with probabilities."""
+        value = misc_items(self.misc).get(PROBABILITY)
+        return None if value is None else float(value)
+
+    @property
+    def parent(self) -> Word | None:
+        """The word that it depends on; None for a root, and where there is no tree."""
+        return self.sentence[self.head - 1] if self.head else None
+
+    @property
+    def children(self) -> list[Word]:
+        """The words that depend on it, from left to right."""
+        return [self.sentence[at - 1] for at in self.sentence.dependents[self.id]]
+
+    @property
+    def subtree(self) -> list[Word]:
+        """Itself and all words below it, from left to right."""
+        found, waiting = [], [self.id]
+        while waiting:
+            found.append(waiting.pop())
+            waiting += self.sentence.dependents[found[-1]]
+        return [self.sentence[at - 1] for at in sorted(found)]
+
+    @property
+    def token(self) -> Token:
+        """The token that it is, or is a part of."""
+        return next(token for token in self.sentence.tokens if token.first <= self.id <= token.last)
+
+    @property
+    def start_char(self) -> int:
+        """Where its token begins in the document's text."""
+        return self.sentence.ranges[self.id - 1][0]
+
+    @property
+    def end_char(self) -> int:
+        """Where its token ends in the document's text."""
+        return self.sentence.ranges[self.id - 1][1]
+
+    def to_dict(self) -> dict[str, str | int | float | None]:
+        """All columns by their names, and the probability of the head where it is known."""
+        columns = self._asdict()
+        if PROBABILITY in self.misc and (probability := self.head_probability) is not None:
+            columns["head_probability"] = probability
+        return columns
+
+
+class _TokenColumns(NamedTuple):
+    first: int
+    last: int
+    form: str
+    misc: str
+    is_multiword: bool
+
+
+class Token(_Member, _TokenColumns):
+    """What stands in the text: a word, or a multiword token with the words from `first` to `last`."""
+
+    def __repr__(self) -> str:
+        return f"<Token {'-'.join(map(str, self.id))} {self.form!r}>"
+
+    @property
+    def id(self) -> tuple[int, ...]:
+        """The number of its word, or those of the first and the last one."""
+        return (self.first, self.last) if self.is_multiword else (self.first,)
+
+    @property
+    def text(self) -> str:
+        """Its form."""
+        return self.form
+
+    @property
+    def words(self) -> list[Word]:
+        """The words that it is made of."""
+        return self.sentence[self.first - 1 : self.last]
+
+    @property
+    def space_after(self) -> bool:
+        """Whether a space follows in the text."""
+        return "SpaceAfter=No" not in self.misc.split("|")
+
+    @property
+    def spaced(self) -> tuple[str, str, str]:
+        """The white space before it, itself as it stands in the text, and the white space behind it."""
+        return spaced(self.form, self.misc)
+
+    @property
+    def start_char(self) -> int:
+        """Where it begins in the document's text."""
+        return self.sentence.ranges[self.first - 1][0]
+
+    @property
+    def end_char(self) -> int:
+        """Where it ends in the document's text."""
+        return self.sentence.ranges[self.first - 1][1]
+
+    @property
+    def given_range(self) -> tuple[int, int] | None:
+        """Where it begins and ends as MISC says: `TokenRange`, or `start_char` and `end_char` as Stanza writes them."""
+        if "TokenRange=" not in self.misc and "start_char=" not in self.misc:
+            return None
+        items = misc_items(self.misc)
+        start, _, end = items.get("TokenRange", f"{items.get('start_char')}:{items.get('end_char')}").partition(":")
+        return (int(start), int(end)) if start.isdecimal() and end.isdecimal() else None

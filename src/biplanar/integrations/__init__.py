@@ -1,0 +1,1 @@
+"""Biplanar as a part of other libraries."""
