@@ -85,7 +85,7 @@ class BiplanarParser:
 
     def _annotate(self, docs: list[Doc]) -> None:
         parser, options = self.parser, self.options
-        parts = [DocSentences.of(doc, parser) for doc in docs]
+        parts = DocSentences.of(docs, parser)
         tags = parser.encoding.needs_upos
         sentences = [sentence for part in parts for sentence in part.sentences(tags=tags)]
         if not sentences:
