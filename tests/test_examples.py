@@ -34,9 +34,14 @@ def test_tag_with_scikit_learn() -> None:
     assert float(found[2]) >= 95
 
 
-def test_session_in_the_documentation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)  # it reads an example file
-    result = doctest.testfile(str(ROOT / "docs" / "encodings.md"), module_relative=False, encoding="utf-8")
+@pytest.mark.parametrize(("page", "folder"), [("encodings", ROOT), ("objects", None), ("spacy", None)])
+def test_session_in_the_documentation(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str, folder: Path | None
+) -> None:
+    monkeypatch.chdir(folder or tmp_path)  # one reads an example file, the others write
+    for library in {"objects": ("pandas", "networkx"), "spacy": ("spacy",)}.get(page, ()):
+        pytest.importorskip(library)
+    result = doctest.testfile(str(ROOT / "docs" / f"{page}.md"), module_relative=False, encoding="utf-8")
     assert result.attempted > 10
     assert result.failed == 0
 

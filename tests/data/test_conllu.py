@@ -472,6 +472,26 @@ class TestTokens:
             _ = sentence.tokens
 
 
+class TestFiles:
+    @pytest.mark.parametrize("name", ["x.conllu", "x.conllu.gz", "x.conllu.xz", "x.conllu.bz2"])
+    def test_a_file(self, tmp_path, name):
+        blocks = parse_conllu("# ø\n1\ta\t_\t_\t_\t_\t_\t_\t_\t_\r\n")
+        write_conllu(blocks * 2, tmp_path / name)
+        write_conllu(blocks * 2, str(tmp_path / name))  # anew
+        assert [sentence.rows for sentence in read_conllu(tmp_path / name)] == [blocks[0].rows] * 2
+        if name == "x.conllu":
+            assert (tmp_path / name).read_bytes().endswith(b"\t_\r\n")
+
+    def test_what_goes_wrong_leaves_nothing(self, tmp_path):
+        def sentences():
+            yield Sentence.from_words(["a"])
+            raise FormatError("x", 1, "no more")
+
+        with pytest.raises(FormatError):
+            write_conllu(sentences(), tmp_path / "x.conllu.gz")
+        assert list(tmp_path.iterdir()) == []
+
+
 class TestWithMisc:
     def test_it_keeps_what_it_has(self):
         sentence = Sentence.from_words(["a", "b"]).with_misc("X", ["1", "2"]).with_misc("HeadProb", ["0.5", "0.6"])

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from biplanar.data.conllu import DEPREL, FEATS, HEAD, LEMMA, UPOS, XPOS, Sentence
+from biplanar.data.conllu import DEPREL, FEATS, HEAD, LEMMA, UPOS, XPOS, Sentence, write_conllu
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.evaluation import Score, evaluate
 from biplanar.evaluation.conll18 import COMPARED_COLUMNS
@@ -26,6 +27,14 @@ def test_shares_of_nothing() -> None:
 def test_scores_add() -> None:
     assert Score(1, 2, 3, 4) + Score(10, 20, 30, 40) == Score(11, 22, 33, 44)
     assert Score(1, 2, 3) + Score(10, 20, 30, 40) == Score(11, 22, 33)
+
+
+def test_files(tmp_path: Path) -> None:
+    gold, system = tmp_path / "gold.conllu", str(tmp_path / "system.conllu.gz")
+    write_conllu(sentences(COFFEE), gold)
+    write_conllu(sentences(COFFEE_MISREAD), system)
+    wanted = evaluate(sentences(COFFEE), sentences(COFFEE_MISREAD), train=sentences(COFFEE))
+    assert evaluate(gold, system, train=gold) == wanted
 
 
 def test_metrics() -> None:

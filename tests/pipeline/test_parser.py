@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 import resource
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import biplanar
 from biplanar.data.conllu import DEPREL, FEATS, HEAD, XPOS, parse_conllu
 from biplanar.data.raw_text import raw_text
-from biplanar.errors import FileError, UnknownNameError
+from biplanar.errors import BiplanarError, FileError, UnknownNameError
 
 TEXT = "A hearing is scheduled on the issue today. Nobody came."
 
@@ -69,6 +71,14 @@ class TestInputs:
                 assert tags == (row[XPOS] != "_")
                 row[XPOS] = row[FEATS] = "_"
         assert "\n".join("\t".join(row) for row in blanked) == before.raw
+
+    def test_a_document_and_sentences_are_parsed_again(self, parser):
+        document = parser(TEXT)
+        assert parser(document) == document
+        assert parser(list(document)).text == document.text
+        assert parser(document[1]).sentences == (document[1],)
+        other = document[0].with_tree(biplanar.Tree((0, *range(1, len(document[0]))), ("x",) * len(document[0])))
+        assert parser([other, ["Yes", "."], "No."])[0] == document[0]
 
     def test_nothing(self, parser):
         assert len(parser("")) == 0
@@ -142,6 +152,29 @@ class TestBehaviour:
     def test_raw_text_of_a_treebank(self):
         sentences = parse_conllu(RICH + "\n# newpar\n# text = Next one.\n" + RICH.split("\n", 2)[2])
         assert raw_text(sentences) == "She can't sing.\n\nNext one.\n"
+
+
+class TestElsewhere:
+    def test_it_is_pickled_by_what_it_was_loaded_from(self, parser, monkeypatch, tmp_path):
+        (tmp_path / "model").symlink_to(parser.folder.path)
+        monkeypatch.chdir(tmp_path)
+        pickled = [pickle.dumps(one) for one in (parser, biplanar.load("model", runtime="int8"))]
+        monkeypatch.chdir("/")  # a path that was relative leads to the same place
+        assert all(len(one) < 1000 for one in pickled)
+        assert [pickle.loads(one)(TEXT) for one in pickled] == [parser(TEXT)] * 2
+
+    def test_one_that_was_not_loaded_says_so(self, parser):
+        made = biplanar.Parser(parser.scorer, parser.inventory, parser.folder, batch_words=500)
+        with pytest.raises(
+            BiplanarError, match=r"^expected a parser from biplanar\.load to pickle, found one that was"
+        ):
+            pickle.dumps(made)
+
+    def test_several_threads_at_once(self, parser):
+        texts = [f"Nobody came to house {number} because of {'very ' * number}bad weather." for number in range(24)]
+        alone = [parser(text) for text in texts]
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(parser, texts)) == alone
 
 
 def test_a_model_without_a_tokenizer_says_so(parser, tmp_path):

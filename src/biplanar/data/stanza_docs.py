@@ -26,7 +26,7 @@ def _spaces(text: str | None, tokens: list[Any]) -> Iterator[list[str]]:
     if text is None or any(getattr(token, "start_char", None) is None for token in tokens):
         yield from ([] for _ in tokens)
         return
-    starts = [*(token.start_char for token in tokens[1:]), len(text)]
+    starts = [*(token.start_char for token in tokens), len(text)][1:]
     for place, (token, following) in enumerate(zip(tokens, starts, strict=True)):
         before = "" if place else text[: token.start_char]
         yield space_items(text[token.end_char : following], before)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 from biplanar.data.files import writing
+from biplanar.draw.markup import escaped
+from biplanar.draw.metrics import is_right_to_left
 from biplanar.errors import BiplanarError
 
 SCALE = 2  # pixels of a PNG for each of the SVG: letters stay sharp on today's screens and in print
@@ -14,15 +19,17 @@ SCALE = 2  # pixels of a PNG for each of the SVG: letters stay sharp on today's 
 CONVERTED = (".png", ".pdf")
 ENDINGS = (".svg", *CONVERTED)
 
+_TEXT = re.compile("(?<=>)[^<>]+(?=<)")  # in an SVG document
+
 
 def image_of(svg: str, ending: str) -> bytes:
     """An SVG document as the bytes of a file with that ending."""
     if ending == ".svg":
         return f"{svg}\n".encode()
     if ending == ".png":
-        return bytes(_cairosvg(ending).svg2png(bytestring=svg.encode(), scale=SCALE))
+        return bytes(_cairosvg(ending).svg2png(bytestring=_in_visual_order(svg), scale=SCALE))
     if ending == ".pdf":
-        return bytes(_cairosvg(ending).svg2pdf(bytestring=svg.encode()))
+        return bytes(_cairosvg(ending).svg2pdf(bytestring=_in_visual_order(svg)))
     raise BiplanarError(f"expected a picture that ends in {', '.join(ENDINGS)}, found {ending!r}")
 
 
@@ -39,3 +46,21 @@ def _cairosvg(ending: str) -> Any:
     except (ImportError, OSError) as error:  # the latter where the C library is missing
         raise BiplanarError(f"{ending} needs CairoSVG and cairo: pip install 'biplanar[formats]'") from error
     return cairosvg
+
+
+def _in_visual_order(svg: str) -> bytes:
+    """The document with texts from right to left turned round: CairoSVG sets all letters from left to right."""
+    return _TEXT.sub(lambda found: _turned(found[0]), svg).encode()
+
+
+def _turned(text: str) -> str:
+    """A text of a right-to-left script from its last sign to the first; marks stay on their letters, numbers whole."""
+    if not is_right_to_left([unescape(text)]):
+        return text
+    clusters: list[str] = []
+    for sign in unescape(text):
+        if clusters and (unicodedata.combining(sign) or (sign.isdecimal() and clusters[-1][-1].isdecimal())):
+            clusters[-1] += sign
+        else:
+            clusters.append(sign)
+    return escaped("".join(reversed(clusters)))
