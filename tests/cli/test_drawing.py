@@ -98,8 +98,10 @@ class TestAgainst:
 
 class TestRefusals:
     def test_an_unknown_ending(self, run, tmp_path):
-        path = tmp_path / "x.png"
-        check_refused(run("draw", CROSSING, "-o", path), f"{path}: expected a file that ends in .svg, .html or .txt")
+        path = tmp_path / "x.gif"
+        check_refused(
+            run("draw", CROSSING, "-o", path), f"{path}: expected a file that ends in .svg, .png, .pdf, .html or .txt"
+        )
 
     def test_nothing_to_compare_with(self, run):
         wanted = "--only different: expected --against SYSTEM, found nothing to compare with"

@@ -24,12 +24,13 @@ def sentence_dict(sentence: Sentence) -> dict[str, Any]:
     """What `docs/objects.md` describes."""
     matches = filter(None, map(_COMMENT.fullmatch, reversed(sentence.comments)))
     found: dict[str, str | None] = {match[1]: match[2] for match in matches}
-    found.pop("text", None)
-    result: dict[str, Any] = {"sent_id": found.pop("sent_id", None), "text": sentence.text}
+    text = found.pop("text", None)
+    result: dict[str, Any] = {"sent_id": found.pop("sent_id", None), "text": sentence.text if text is None else text}
     result |= {name: found.pop(key) or True for key, name in _BEGINNINGS.items() if key in found}
     if comments := dict(reversed(found.items())):
         result["comments"] = comments
-    if multiword := [token for token in sentence.tokens if token.is_multiword]:
+    has_other_lines = sentence.raw.count("\t") > 9 * len(sentence)
+    if has_other_lines and (multiword := [token for token in sentence.tokens if token.is_multiword]):
         result["multiword"] = [{"id": token.id, "form": token.form, "misc": token.misc} for token in multiword]
     return result | {"words": [word.to_dict() for word in sentence]}
 
