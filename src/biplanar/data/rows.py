@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from biplanar.errors import LabelError
+from biplanar.errors import FormatError, LabelError
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
@@ -70,6 +70,13 @@ def check_column(name: str, values: Sequence[str]) -> None:
         raise LabelError(f"word {at + 1}: {message}")
 
 
+def check_comments(lines: Sequence[str]) -> None:
+    """Raise an error at the first line that is no comment."""
+    for number, line in enumerate(lines, 1):
+        if not line.startswith("#"):
+            raise FormatError("<words>", number, f"expected a comment that begins with #, found {line!r}")
+
+
 def words_to_conllu(forms: Sequence[str], *, upos: Sequence[str] | None = None, comments: Sequence[str] = ()) -> str:
     """The text of a sentence of which only the words are known, and maybe their tags."""
     return "\n".join([*comments, *word_rows(forms, upos), "", ""])
@@ -77,6 +84,8 @@ def words_to_conllu(forms: Sequence[str], *, upos: Sequence[str] | None = None, 
 
 def word_rows(forms: Sequence[str], upos: Sequence[str] | None = None) -> list[str]:
     """The lines of such a sentence's words."""
+    if not forms:
+        raise FormatError("<words>", 1, "expected at least one word, found none")
     tags = upos or [EMPTY] * len(forms)
     for name, column in (("FORM", forms), ("UPOS", tags)):
         check_column(name, column)

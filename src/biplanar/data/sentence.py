@@ -21,6 +21,7 @@ from biplanar.data.rows import (
     UPOS,
     bare,
     check_column,
+    check_comments,
     is_comment,
     renew,
     with_arc,
@@ -67,11 +68,7 @@ class Sentence:
         comments: Sequence[str] = (),
     ) -> Sentence:
         """A new sentence from its words' forms."""
-        if not forms:
-            raise FormatError("<words>", 1, "expected at least one word, found none")
-        for number, comment in enumerate(comments, 1):
-            if not comment.startswith("#"):
-                raise FormatError("<words>", number, f"expected a comment that begins with #, found {comment!r}")
+        check_comments(comments)
         rows = word_rows(forms, upos)
         sentence = cls("\n".join([*comments, *rows, "", ""]), rows, "<words>")
         return sentence.with_tree(tree) if tree else sentence
