@@ -12,6 +12,7 @@ from biplanar.decoding.columns import ColumnTables
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.scores import Scores
 from biplanar.encodings import Encoding
+from biplanar.encodings.lifting import lift
 
 # The second with crossing arcs.
 TREES = (
@@ -28,8 +29,10 @@ DEPRELS = FOREST.deprels.labels()
 class MadeScores:
     """Tables that are nearly sure of the right labels; whoever doubts some of them changes the tables."""
 
-    def __init__(self, encoding: Encoding, *, sure: float = 8.0) -> None:
-        columns = dict(zip(encoding.tasks, encoding.encode(FOREST), strict=True)) | {"deprel": FOREST.deprels}
+    def __init__(self, encoding: Encoding, *, sure: float = 8.0, forest: Forest = FOREST) -> None:
+        self.forest = forest
+        columns = dict(zip(encoding.tasks, encoding.encode(forest), strict=True))
+        columns |= {"deprel": lift(encoding, forest).deprels}
         names, self.tables = {}, dict[str, np.ndarray]()
         for task, column in columns.items():
             labels = column.labels()
@@ -41,8 +44,8 @@ class MadeScores:
         self.columns: ColumnTables | None = None
 
     def scores(self, given_governors: Callable[[np.ndarray], np.ndarray] | None = None) -> Scores:
-        """Of both sentences."""
-        return Scores(FOREST.offsets, self.tables, given_governors, self.columns)
+        """Of all sentences."""
+        return Scores(self.forest.offsets, self.tables, given_governors, self.columns)
 
     def first(self) -> Scores:
         """Of the first sentence."""

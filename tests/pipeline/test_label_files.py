@@ -102,7 +102,7 @@ class TestEncoding:
     def test_the_columns_have_names(self, encoding, names):
         assert column_names(get_encoding(encoding)) == names
 
-    @every_encoding
+    @pytest.mark.parametrize("encoding", reference.ENCODINGS)
     def test_sentences_that_do_not_come_back_are_counted(self, tmp_path, encoding):
         _, report = labels_of(conllu_file(tmp_path / "words.conllu", SENTENCES), encoding)
         back = [

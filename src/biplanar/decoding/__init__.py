@@ -21,6 +21,7 @@ from biplanar.decoding.decoders import (
 )
 from biplanar.decoding.inventory import ROOT, is_root_like
 from biplanar.encodings import Encoding
+from biplanar.encodings.lifting import lower
 from biplanar.errors import LabelError
 
 __all__ = [
@@ -51,7 +52,7 @@ def decode_forest(
         if len(column.ids) != offsets[-1]:
             raise LabelError(f"{task}: expected {offsets[-1]} labels, found {len(column.ids)}")
     asserted = encoding.decode(columns, offsets, upos)
-    return Forest(offsets, repair(asserted, offsets, root_likeness(deprels)), deprels, upos)
+    return lower(encoding, Forest(offsets, repair(asserted, offsets, root_likeness(deprels)), deprels, upos))
 
 
 def root_likeness(deprels: Column) -> Float32s:

@@ -13,6 +13,7 @@ from biplanar.data.forest import Column
 from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import Encoding
 from biplanar.encodings.columns import COLUMNS
+from biplanar.encodings.lifting import base_relation, lifting_of
 from biplanar.errors import LabelError
 
 ROOT = "root"
@@ -36,15 +37,18 @@ class LabelInventory:
     names: Mapping[str, tuple[str, ...]]  # the labels of each task, relations among them
     weights: Weights = field(default_factory=Weights)
 
-    @property
+    @cached_property
     def deprels(self) -> tuple[str, ...]:
-        """The relations."""
-        return self.names[DEPREL]
+        """The relations of trees; if the encoding lifts, the scored ones and behind them what these stand for."""
+        scored = self.names[DEPREL]
+        if lifting_of(self.encoding) is None:
+            return scored
+        return tuple(dict.fromkeys((*scored, *map(base_relation, scored))))
 
     @cached_property
     def roots(self) -> Bools:
-        """Which relations are the root's, subtypes included."""
-        return np.array([is_root_like(name) for name in self.deprels])
+        """Which scored relations are the root's, subtypes included."""
+        return np.array([is_root_like(name) for name in self.names[DEPREL]])
 
     @cached_property
     def output_columns(self) -> tuple[str, ...]:

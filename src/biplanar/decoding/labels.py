@@ -8,6 +8,7 @@ from biplanar.data.forest import Column, Forest, offsets_of
 from biplanar.data.tree import Tree
 from biplanar.decoding import decode_forest
 from biplanar.encodings import Encoding, get_encoding
+from biplanar.encodings.lifting import lift
 from biplanar.errors import LabelError
 
 # One word's labels: one for each task of the encoding, then the relation.
@@ -28,8 +29,8 @@ def decode(
 
 def encode_all(trees: Sequence[Tree], encoding: str, *, upos: Iterable[Sequence[str]] | None = None) -> list[list[Row]]:
     """`encode` for many trees at once, and so many times faster."""
-    forest = Forest.from_trees(trees, upos)
-    return label_rows(get_encoding(encoding).encode(forest), forest)
+    how, forest = get_encoding(encoding), Forest.from_trees(trees, upos)
+    return label_rows(how.encode(forest), lift(how, forest))
 
 
 def decode_all(

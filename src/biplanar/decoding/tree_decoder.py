@@ -11,13 +11,14 @@ import numpy as np
 
 from biplanar.data.arrays import Float32s, Int32s, Int64s
 from biplanar.data.conllu import EMPTY
-from biplanar.data.forest import Column
+from biplanar.data.forest import Column, Forest
 from biplanar.decoding.arcs import cut_scores
 from biplanar.decoding.beam import Outcome, SearchConfig
 from biplanar.decoding.decoders import DECODERS, DEFAULT_DECODER, Decoder, ScoredSentences
 from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.search import TreeSearch, make_search
+from biplanar.encodings.lifting import lifting_of, lower
 from biplanar.errors import LabelError
 
 # How many words a thread decodes at a time, where there are several.
@@ -96,7 +97,17 @@ class TreeDecoder:
         probabilities = sentences.trees.probabilities(heads) if self.probabilities else None
         found = sentences.scores.columns
         columns = found.best() if found is not None and self.tags else {}
+        heads, relations = self._lowered(sentences.scores.offsets, heads, relations)
         return Parsed(heads, relations, probabilities, outcome, columns)
+
+    def _lowered(self, offsets: Int64s, heads: Int32s, relations: Int32s) -> tuple[Int32s, Int32s]:
+        """Heads and relations with lifting undone, if the encoding lifts."""
+        encoding, names = self.inventory.encoding, self.inventory.deprels
+        if lifting_of(encoding) is None:
+            return heads, relations
+        trees = lower(encoding, Forest(offsets, heads, Column(relations, names)))
+        numbers = np.array([names.index(name) for name in trees.deprels.names], dtype=np.int32)
+        return trees.heads, numbers[trees.deprels.ids]
 
     def _tags(self, scores: Scores, upos: Column | None) -> Column | None:
         """The tags that an encoding needs: those that are given, and those that the network predicts elsewhere."""

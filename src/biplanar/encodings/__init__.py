@@ -1,14 +1,23 @@
-"""Encodings: trees to labels and back. All of them stand in one dict, behind one small protocol (`Encoding`)."""
+"""Encodings: trees to labels and back. All of them stand in one dict, behind one small protocol (`Encoding`).
+
+Encodings of projective trees come also with pseudo-projective lifting: `4-bit+head`, `hexatags+head+path`.
+"""
 
 from __future__ import annotations
 
+from biplanar.encodings.automata import ARC_EAGER, ARC_HYBRID, ARC_STANDARD, COVINGTON
+from biplanar.encodings.bits import FULL, STRICT, Bits
 from biplanar.encodings.brackets import Brackets
 from biplanar.encodings.encoding import Encoding
+from biplanar.encodings.hexatags import Hexatags
+from biplanar.encodings.hierarchical import Hierarchical
+from biplanar.encodings.lifting import SCHEMES, with_lifting
 from biplanar.encodings.positions import Absolute, Relative, RelativePos
+from biplanar.encodings.transitions import Transitions
 from biplanar.errors import UnknownNameError
 from biplanar.planes.assignment import STRATEGIES
 
-__all__ = ["ENCODINGS", "Encoding", "get_encoding"]
+__all__ = ["ENCODINGS", "PROJECTIVE", "Encoding", "get_encoding"]
 
 _ALL: tuple[Encoding, ...] = (
     Brackets("1p-brackets", None),
@@ -16,12 +25,27 @@ _ALL: tuple[Encoding, ...] = (
     RelativePos(),
     Absolute(),
     Relative(),
+    Bits("4-bit"),
+    Bits("7-bit", STRICT),
+    Bits("7-bit-full", FULL),
+    Hierarchical(),
+    Hexatags(),
+    Transitions("arc-standard", ARC_STANDARD),
+    Transitions("arc-eager", ARC_EAGER),
+    Transitions("arc-hybrid", ARC_HYBRID),
+    Transitions("covington", COVINGTON),
 )
 ENCODINGS: dict[str, Encoding] = {encoding.name: encoding for encoding in _ALL}
 
+# Those that lift the arcs of crossing trees.
+PROJECTIVE = ("4-bit", "hexatags", "arc-standard", "arc-eager", "arc-hybrid")
+
 
 def get_encoding(name: str) -> Encoding:
-    """The encoding of that name."""
+    """The encoding of that name, with lifting if the name says so."""
+    inner, plus, scheme = name.partition("+")
+    if plus and inner in PROJECTIVE and scheme in SCHEMES:
+        return with_lifting(ENCODINGS[inner], scheme)
     if name not in ENCODINGS:
         raise UnknownNameError("encoding", name, ENCODINGS)
     return ENCODINGS[name]

@@ -15,9 +15,10 @@ import numpy as np
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Int32s, Int64s
 from biplanar.data.forest import Column, Forest
+from biplanar.encodings.automata import check_single_roots
 from biplanar.encodings.encoding import STACKS
 from biplanar.encodings.stacks import Moves, bracket_moves, follow_moves
-from biplanar.errors import LabelError, TreeError
+from biplanar.errors import LabelError
 from biplanar.planes.assignment import Planes, Strategy, assign_planes
 
 EMPTY = "_"
@@ -66,11 +67,7 @@ class Brackets:
         return bracket_moves(names)
 
     def _check(self, forest: Forest) -> None:
-        roots = forest.roots()
-        if (roots != 1).any():
-            sentence = int(np.argmax(roots != 1))
-            message = f"{self.name} needs trees with one root, found one with {roots[sentence]}"
-            raise TreeError(message, sentence)
+        check_single_roots(forest, self.name)
         if np.diff(forest.offsets).max(initial=0) > LONGEST:
             raise LabelError(f"{self.name} takes sentences of up to {LONGEST} words")
 

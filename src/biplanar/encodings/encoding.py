@@ -8,9 +8,9 @@ from typing import Protocol
 from biplanar.data.arrays import Int8s, Int32s, Int64s
 from biplanar.data.forest import Column, Forest
 
-# The kinds of labels that decoders know: labels that move stacks (the encoding is a `StackEncoding`), and labels of one
-# task that each name a head.
-STACKS, HEADS = "stacks", "heads"
+# The kinds of labels that decoders know: labels that move stacks (of a `StackEncoding`), labels of one task that each
+# name a head, and labels of one task that drive an automaton (of an `AutomatonEncoding`).
+STACKS, HEADS, AUTOMATON = "stacks", "heads", "automaton"
 
 
 class Encoding(Protocol):
@@ -30,7 +30,7 @@ class Encoding(Protocol):
 
     @property
     def kind(self) -> str:
-        """The kind of the labels: `STACKS`, `HEADS`, or another, which only decoders that need no kind will take."""
+        """The kind of the labels: one of those above, or another, which only decoders that need no kind will take."""
 
     def encode(self, forest: Forest) -> tuple[Column, ...]:
         """One column of labels a task."""

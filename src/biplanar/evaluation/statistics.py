@@ -16,6 +16,7 @@ from biplanar.data.files import OPENERS, UTF_8, display_name
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding import decode_forest
 from biplanar.encodings import ENCODINGS, Encoding
+from biplanar.encodings.lifting import lift, lower
 from biplanar.errors import FileError
 from biplanar.planes.crossings import nonprojective
 
@@ -161,6 +162,7 @@ def coverage(forest: Forest, encoding: Encoding) -> Coverage:
     """Table 2: encode and decode gold trees. Before repair, a root is right if the labels give it no head."""
     *columns, deprels = _columns(forest, encoding)
     asserted = encoding.decode(columns, forest.offsets, forest.upos)
+    asserted = lower(encoding, Forest(forest.offsets, asserted, deprels)).heads
     right = np.where(forest.heads == 0, asserted <= 0, asserted == forest.heads)
     repaired = decode_forest(columns, deprels, forest.offsets, encoding, decoder="paper", upos=forest.upos)
     planes = encoding.planes(forest)
@@ -234,7 +236,7 @@ def _unseen(column: Column, known: set[str]) -> list[float]:
 
 
 def _columns(forest: Forest, encoding: Encoding) -> tuple[Column, ...]:
-    return (*encoding.encode(forest), forest.deprels)
+    return (*encoding.encode(forest), lift(encoding, forest).deprels)
 
 
 def _cells(cells: list[Cell]) -> list[Cell | None]:

@@ -21,6 +21,7 @@ from biplanar.data.label_files import get_layout, read_labels
 from biplanar.decoding import decode_forest
 from biplanar.decoding.labels import label_rows, rows_forest
 from biplanar.encodings import Encoding
+from biplanar.encodings.lifting import lift
 from biplanar.errors import LabelError, TreeError
 
 # Sentences that are encoded or decoded at once: enough for the compiled loops, few enough for any memory.
@@ -50,7 +51,7 @@ def encode_file(
                 sentence.check_tagged(encoding.name)
         columns = _encode(forest, encoding, sentences)
         report.not_covered += _count_not_covered(forest, encoding, columns)
-        for sentence, rows in zip(sentences, label_rows(columns, forest), strict=True):
+        for sentence, rows in zip(sentences, label_rows(columns, lift(encoding, forest)), strict=True):
             words = [sentence.forms, sentence.upos] if encoding.needs_upos else [sentence.forms]
             labels = [list(column) for column in zip(*rows, strict=True)]
             stream.write(write(dict(zip(column_names(encoding), words + labels, strict=True))))
@@ -102,7 +103,8 @@ def _encode(forest: Forest, encoding: Encoding, sentences: list[Sentence]) -> tu
 
 
 def _count_not_covered(forest: Forest, encoding: Encoding, columns: tuple[Column, ...]) -> int:
-    back = decode_forest(columns, forest.deprels, forest.offsets, encoding, upos=forest.upos)
+    relations = lift(encoding, forest).deprels
+    back = decode_forest(columns, relations, forest.offsets, encoding, upos=forest.upos)
     return int(np.logical_or.reduceat(back.heads != forest.heads, forest.offsets[:-1]).sum())
 
 

@@ -25,6 +25,7 @@ from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import Encoding, get_encoding
 from biplanar.encodings.columns import COLUMNS, UNLABELLED, get_columns
 from biplanar.encodings.encoding import STACKS, kind_of
+from biplanar.encodings.lifting import lift
 from biplanar.encodings.stacks import DEPTH_TASK, as_stack_encoding, depth_columns
 from biplanar.errors import BiplanarError
 from biplanar.tagger.config import Config, ConfigError
@@ -98,6 +99,7 @@ class Examples:
         """Encode the trees of some sentences, and take stock of their words and labels."""
         forest, forms = Forest.from_sentences(sentences), [sentence.forms for sentence in sentences]
         columns = encoding.encode(forest)
+        forest = lift(encoding, forest)
         targets = dict(zip(encoding.tasks, columns, strict=True)) | {"deprel": forest.deprels}
         if config.network.depths and kind_of(encoding) == STACKS:
             targets |= depth_columns(as_stack_encoding(encoding), columns, forest.offsets)
