@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from biplanar.decoding import get_decoder
+from biplanar.decoding.automaton_search import AutomatonSearch
 from biplanar.decoding.beam import SearchConfig
 from biplanar.decoding.head_search import HeadSearch
 from biplanar.decoding.search import SEARCHES, finds_several_trees, make_search
 from biplanar.decoding.stack_search import StackSearch
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.encodings import ENCODINGS, Encoding, get_encoding
-from biplanar.encodings.encoding import HEADS, STACKS
+from biplanar.encodings.encoding import AUTOMATON, HEADS, STACKS
 from biplanar.errors import LabelError
 from tests.decoding.made_scores import UPOS, MadeScores, noise_like
 from tests.encodings.wrapped import ManyTasks, Moving, Naming, Strange, Wrapped
@@ -41,7 +42,8 @@ def assert_same(one: Parsed, other: Parsed) -> None:
 
 
 def refused(found: str) -> pytest.RaisesExc[LabelError]:
-    wanted = f"^wrapped: expected labels of the kind stacks or heads to search, found {found}; a decoder that takes"
+    kinds = "stacks or heads or automaton"
+    wanted = f"^wrapped: expected labels of the kind {kinds} to search, found {found}; a decoder that takes"
     return pytest.raises(LabelError, match=wanted)
 
 
@@ -118,9 +120,10 @@ class TestKindsThatASearchKnows:
 
     def test_each_kind_has_its_search(self):
         searches = {one.kind: make_search(MadeScores(one).inventory, SearchConfig()) for one in ENCODINGS.values()}
-        assert {kind: type(search) for kind, search in searches.items()} == {STACKS: StackSearch, HEADS: HeadSearch}
+        known = {STACKS: StackSearch, HEADS: HeadSearch, AUTOMATON: AutomatonSearch}
+        assert {kind: type(search) for kind, search in searches.items()} == known
         assert {name for name, one in ENCODINGS.items() if finds_several_trees(one)} == {
-            name for name, one in ENCODINGS.items() if one.kind == STACKS
+            name for name, one in ENCODINGS.items() if one.kind != HEADS
         }
 
     def test_a_search_for_another_kind_is_a_class_and_a_line(self, monkeypatch):

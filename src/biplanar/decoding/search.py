@@ -7,12 +7,13 @@ from typing import Protocol
 
 from biplanar.data.arrays import Float32s, Int32s
 from biplanar.data.forest import Column
+from biplanar.decoding.automaton_search import AutomatonSearch
 from biplanar.decoding.beam import Outcome, SearchConfig
 from biplanar.decoding.head_search import HeadSearch
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.stack_search import StackSearch
-from biplanar.encodings.encoding import HEADS, STACKS, Encoding, kind_of
+from biplanar.encodings.encoding import AUTOMATON, HEADS, STACKS, Encoding, kind_of
 from biplanar.errors import LabelError
 
 
@@ -39,10 +40,14 @@ class TreeSearch(Protocol):
         """The trees of some sentences."""
 
 
-SEARCHES: dict[str, Callable[[LabelInventory, SearchConfig], TreeSearch]] = {STACKS: StackSearch, HEADS: HeadSearch}
+SEARCHES: dict[str, Callable[[LabelInventory, SearchConfig], TreeSearch]] = {
+    STACKS: StackSearch,
+    HEADS: HeadSearch,
+    AUTOMATON: AutomatonSearch,
+}
 
 # The kinds of labels of which several trees can be found.
-SEVERAL_TREES = {STACKS}
+SEVERAL_TREES = {STACKS, AUTOMATON}
 
 
 def make_search(inventory: LabelInventory, config: SearchConfig) -> TreeSearch:
