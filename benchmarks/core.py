@@ -34,11 +34,11 @@ from tests.strategies import projective_heads, random_heads, tree_of
 from benchmarks.arguments import ArgumentParser, at_least, names
 from benchmarks.output import Numbers, Sheet, described, keep, show
 from benchmarks.timing import best_times
-from biplanar import ENCODINGS, Sentence, decode_all, encode_all, read_conllu
+from biplanar import Sentence, decode_all, encode_all, read_conllu
 from biplanar.data.conllu import DEPREL
 from biplanar.data.forest import Forest
 from biplanar.decoding import decode_forest
-from biplanar.encodings import Encoding
+from biplanar.encodings import Encoding, get_encoding
 from biplanar.planes.assignment import STRATEGIES, assign_planes
 
 PACKAGES = ("conllu", "numba", "numpy", "pyconll")
@@ -151,9 +151,9 @@ def reading_sheet(rows: list[Numbers]) -> Sheet:
 
 
 def measure_labels(treebanks: Path, rounds: int) -> list[Numbers]:
-    """Sentences a second of every encoding: compiled, with labels as text, and against plain Python."""
+    """Sentences a second of the encodings that the reference knows: compiled, as text, and against plain Python."""
     sentences = list(read_conllu(treebanks / LABELS_FILE))
-    return [_measure_encoding(encoding, sentences, rounds) for encoding in ENCODINGS.values()]
+    return [_measure_encoding(encoding, sentences, rounds) for encoding in map(get_encoding, reference.ENCODINGS)]
 
 
 def _measure_encoding(encoding: Encoding, sentences: list[Sentence], rounds: int) -> Numbers:
