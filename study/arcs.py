@@ -16,7 +16,7 @@ import argparse
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import partial
@@ -74,6 +74,7 @@ class Work:
     scores: Path | None
     models: Path | None
     settings: Mapping[str, str]
+    decoders: tuple[str, ...] = ("search", "labels", "greedy", "minimum-risk")
 
     def result(self, run: Run) -> Path:
         """Where the result of a run is stored."""
@@ -133,7 +134,7 @@ def execute(work: Work, run: Run) -> str:
         with tempfile.TemporaryDirectory() as temporary:
             stored = Path(temporary) if work.scores is None else work.scores / run.key
             store(trainer, {"dev": dev, "test": test}, stored)
-            scores = judge(stored, folder)
+            scores = judge(stored, folder, work.decoders)
         for name, gold in (("dev", dev), ("test", test)):
             scores[name]["columns"] = _metrics(gold, _tagged(trainer, gold), COLUMNS)
     result = {
@@ -162,8 +163,8 @@ def store(trainer: Trainer, splits: Mapping[str, list[Sentence]], folder: Path) 
         store_scores(scorer, inventory, Corpus.of(one.forms for one in sentences), folder / f"{name}.npz")
 
 
-def judge(stored: Path, data: Path) -> dict[str, Any]:
-    """Metrics by split and decoder, of stored scores; what decoding makes of them is chosen on dev."""
+def judge(stored: Path, data: Path, wanted: Sequence[str] = Work.decoders) -> dict[str, Any]:
+    """Metrics by split and decoder, of stored scores; the weight of arcs is chosen on dev."""
     from study.stored_scores import read_scores
 
     weights, found = Weights(), dict[str, Any]()
@@ -172,15 +173,15 @@ def judge(stored: Path, data: Path) -> dict[str, Any]:
         scores, inventory = read_scores(stored / f"{name}.npz")
         words = np.arange(scores.offsets[-1])
         if name == "dev":
-            weights = ScoredTreebank(inventory, Forest.from_sentences(gold), [(words, scores)]).choose_weights()
-            found["weights"] = {"arcs": weights.arcs, "temperature": weights.temperature}
+            weights = ScoredTreebank(inventory, Forest.from_sentences(gold), [(words, scores)]).choose_arc_weight()
+            found["weights"] = {"arcs": weights.arcs}
         decoders = {
             "search": TreeDecoder(replace(inventory, weights=weights)),
             "labels": TreeDecoder(replace(inventory, weights=replace(weights, arcs=0.0))),
             "greedy": TreeDecoder(inventory, get_decoder("greedy")),
             "minimum-risk": TreeDecoder(replace(inventory, weights=weights), get_decoder("minimum-risk")),
         }
-        parsed = {decoder: how.decode(scores) for decoder, how in decoders.items()}
+        parsed = {decoder: how.decode(scores) for decoder, how in decoders.items() if decoder in wanted}
         if scores.arcs is not None:
             parsed["arcs"] = _spanned(scores, inventory)
         found[name] = {decoder: _metrics(gold, _trees(gold, one, inventory), TREES) for decoder, one in parsed.items()}
@@ -260,7 +261,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def take_pending(
-    name: str, purpose: str, arguments: Sequence[str], planned: Iterable[Run], kind: type[Work], results: Path
+    name: str, purpose: str, arguments: Sequence[str], planned: Iterable[Run], kind: Callable[..., Work], results: Path
 ) -> None:
     """Carry out the runs that have no result yet, several side by side."""
     others, settings = split_settings(arguments)

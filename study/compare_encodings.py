@@ -48,6 +48,11 @@ class ShortWork(Work):
         return read_config("accurate", own | dict(self.settings))
 
 
+def work(data: Path, results: Path, *others: Any) -> ShortWork:
+    """What all runs share."""
+    return ShortWork(data, results, *others, decoders=tuple(DECODERS))
+
+
 def plan() -> Iterator[Run]:
     """All runs."""
     for seed in (1, 2):
@@ -84,7 +89,7 @@ def main(arguments: Sequence[str]) -> None:
         print(tables())
     else:
         purpose = "Train and judge the default configuration with every encoding."
-        take_pending("study.compare_encodings", purpose, arguments, plan(), ShortWork, RESULTS / "encodings")
+        take_pending("study.compare_encodings", purpose, arguments, plan(), work, RESULTS / "encodings")
 
 
 if __name__ == "__main__":

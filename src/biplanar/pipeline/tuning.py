@@ -49,12 +49,17 @@ class ScoredTreebank:
 
     def choose_weights(self) -> Weights:
         """The weight of arcs with which most words get the right head and relation, and the fitting temperature."""
-        weights = self.inventory.weights
         if not is_searchable(self.inventory.encoding):
-            return weights
-        if self.has_arcs:
-            weights = max((replace(weights, arcs=one) for one in ARC_WEIGHTS), key=self.right_words)
+            return self.inventory.weights
+        weights = self.choose_arc_weight()
         return min((replace(weights, temperature=one) for one in TEMPERATURES), key=self.surprise)
+
+    def choose_arc_weight(self) -> Weights:
+        """The weight of arcs with which most words get the right head and relation."""
+        weights = self.inventory.weights
+        if not self.has_arcs:
+            return weights
+        return max((replace(weights, arcs=one) for one in ARC_WEIGHTS), key=self.right_words)
 
     @property
     def has_arcs(self) -> bool:
