@@ -1,0 +1,13 @@
+"""A hook of the site: links to files of the repository that are not part of it become their paths."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+OUTSIDE = re.compile(r"\[(?P<text>[^\]]+)\]\(\.\./(?P<path>[^)#]+)[^)]*\)")
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Say where the file is instead."""
+    return OUTSIDE.sub(lambda link: f"{link['text']} (`{link['path']}` in the repository)", markdown)
