@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import doctest
 import os
 import re
 import subprocess
@@ -32,18 +31,6 @@ def test_tag_with_scikit_learn() -> None:
     assert found, done.stdout
     assert float(found[1]) >= 95
     assert float(found[2]) >= 95
-
-
-@pytest.mark.parametrize(("page", "folder"), [("encodings", ROOT), ("objects", None), ("spacy", None)])
-def test_session_in_the_documentation(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str, folder: Path | None
-) -> None:
-    monkeypatch.chdir(folder or tmp_path)  # one reads an example file, the others write
-    for library in {"objects": ("pandas", "networkx"), "spacy": ("spacy",)}.get(page, ()):
-        pytest.importorskip(library)
-    result = doctest.testfile(str(ROOT / "docs" / f"{page}.md"), module_relative=False, encoding="utf-8")
-    assert result.attempted > 10
-    assert result.failed == 0
 
 
 def test_train_and_parse(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
-"""The blocks of code in README and docs: what they are, and the commands in them."""
+"""The blocks of code in README and docs: what they are, the commands in them, and what these are said to print."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,36 @@ from tests.paths import ROOT
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 _BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"\s+#\s.*")
+
+# Differs from one machine or run to the next: exact probabilities, counters of a server, a training's curves.
+_VARYING = re.compile(r"\d+\.\d{4,}|(?<=_total )\d+|(?<=^epoch ).*", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line for a shell, and the lines that the page shows below it."""
+
+    line: str
+    shown: list[str]
+
+    def check(self, printed: str) -> None:
+        """Lines may be left out of a page, but not changed; `...` and `…` stand for anything."""
+        shown = [_VARYING.sub("#", line) for line in self.shown]
+        printed = _VARYING.sub("#", printed)
+        if shown and shown[0].startswith("{"):  # JSON, whose lines may be broken elsewhere
+            assert re.fullmatch(r"\s*".join(map(_pattern, shown)), printed.strip(), re.DOTALL), printed
+            return
+        at = 0
+        for line in shown:
+            found = re.compile(rf"^{_pattern(line)}$", re.MULTILINE).search(printed, at)
+            assert found, f"the page shows {line!r}, found:\n{printed[at:]}"
+            at = found.end()
+
+
+def _pattern(line: str) -> str:
+    """A regular expression for a line of a page."""
+    return ".*".join(map(re.escape, re.split(r"\.\.\.|…", line.rstrip()))) + r"[ \t]*"
 
 
 @dataclass(frozen=True)
@@ -31,18 +62,24 @@ class Block:
         """Whether it shows prompts and what follows them."""
         return self.code.startswith((">>> ", "$ "))
 
-    def commands(self) -> list[str]:
-        """The commands of a shell, without comments."""
-        prompted = self.code.startswith("$ ")
-        lines = self.code.replace("\\\n", " ").splitlines()
-        found = [line.removeprefix("$ ") for line in lines if line.startswith("$ ") or not prompted]
-        return [re.sub(r"\s+#\s.*", "", line).strip() for line in found if line.strip()]
+    def commands(self) -> list[Command]:
+        """Its commands; with prompts, what stands between them is what they print."""
+        found: list[Command] = []
+        lines = iter(self.code.splitlines())
+        for line in lines:
+            if self.is_session and not line.startswith("$ "):
+                found[-1].shown.extend([line] if line.strip() else [])
+            elif line.strip():
+                found.append(Command(_whole(line.removeprefix("$ "), lines), []))
+        return found
 
-    def shown(self) -> list[str]:
-        """What follows the only command of a session."""
-        assert self.code.count("$ ") == 1
-        body = self.code.replace("\\\n", " ").splitlines()[1:]
-        return [line.rstrip() for line in body if line.strip()]
+
+def _whole(line: str, more: Iterator[str]) -> str:
+    """A command to its end, without comments: lines go on behind a backslash, a pipe and within quotes."""
+    line = _COMMENT.sub("", line)
+    while line.endswith(("\\", "|")) or line.count("'") % 2:
+        line = line.removesuffix("\\") + ("" if line.endswith("\\") else "\n") + _COMMENT.sub("", next(more))
+    return line
 
 
 def blocks_of(page: Path) -> list[Block]:
