@@ -48,5 +48,5 @@ docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --clean
 
 clean:
-	rm -rf site $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf site .cache $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -22,7 +22,7 @@ import pytest
 import biplanar
 from biplanar.serve.models import Models
 from tests.docs.blocks import PAGES, Block, blocks_of
-from tests.docs.conftest import Terminal
+from tests.docs.conftest import Terminal, possible_here
 from tests.paths import ROOT
 from tests.serve.conftest import serving
 
@@ -79,7 +79,16 @@ def check_make(words: list[str]) -> None:
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
 
-CHECKS = {"python": check_module, "pip": check_pip, "make": check_make}
+def check_docker(words: list[str]) -> None:
+    """There is a Dockerfile, and the server takes the arguments that a container is given."""
+    assert (ROOT / "Dockerfile").exists()
+    command = words[words.index("biplanar") + 1 :]
+    if words[0] == "run" and command:
+        assert command[0] == "biplanar"
+        possible_here(command[1:])
+
+
+CHECKS = {"python": check_module, "pip": check_pip, "make": check_make, "docker": check_docker}
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl")
