@@ -17,5 +17,5 @@ USER biplanar
 # Loading the models compiles all that requests may need.
 RUN ["python", "-c", "from biplanar.serve.models import Models; Models.load([])"]
 EXPOSE 8001
-HEALTHCHECK --start-period=60s CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8001/healthz', timeout=5)"]
+HEALTHCHECK --start-period=180s CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8001/healthz', timeout=5)"]
 CMD ["biplanar", "serve", "--host", "0.0.0.0"]
