@@ -45,7 +45,7 @@ Terminal = Callable[[str], str]
 @pytest.fixture
 def terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """Runs a line and gives what it prints: commands of `biplanar` in this process, also within a pipe."""
-    for option, value in {"dimension": 16, "segment_size": 50}.items():
+    for option, value in {"dimension": 16, "segment_size": 10}.items():
         monkeypatch.setitem(TOKENIZER, option, value)
 
     def type_in(line: str) -> str:
@@ -68,7 +68,7 @@ def terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> Terminal:
 
 def possible_here(arguments: list[str]) -> list[str]:
     """A command that ends soon, on a small machine without a GPU."""
-    command, *rest = shlex.split(re.sub("--workers 8", "--workers 2", shlex.join(arguments)).replace(" cuda ", " cpu "))
+    command, *rest = shlex.split(re.sub("--workers 8", "--workers 1", shlex.join(arguments)).replace(" cuda ", " cpu "))
     if command == "serve":  # would not end: only its arguments are read
         typer.main.get_command(app).commands[command].make_context(command, rest)
         return ["serve", "--help"]
