@@ -7,7 +7,7 @@ memory: tagging and decoding. Then the file is parsed to a file. Unless `--quick
 the same batches: vectors of forms, encoder and labels on the device, fetching the scores, decoding in one thread and in
 all, relations on the device. What takes longest, if all else ran beside it, is what bounds the whole. Times are
 wall-clock times, best of the rounds, after everything has been compiled and run once; the device is waited for wherever
-a part ends. Last, the trees are compared with those of full precision.
+a part ends. Last, unless `--quick`, the trees are compared with those of full precision.
 """
 
 from __future__ import annotations
@@ -248,8 +248,9 @@ def measure(options: argparse.Namespace) -> Numbers:
             "bound by": bound_by(parts, setting.tagger.decoding_threads),
             "device busy, % of the whole at most": 100 * min(1.0, (encoder + parts.get("relations", 0.0)) / whole),
             "encoder, TFLOP/s": operations(setting.tagger.network) * words / encoder / 1e12,
+            "agreement with full precision, %": measure_agreement(setting, once, batch_words),
         }
-    return results | {"agreement with full precision, %": measure_agreement(setting, once, batch_words)}
+    return results
 
 
 def rates(seconds: float, words: int, sentences: int) -> dict[str, float]:
@@ -277,6 +278,8 @@ def sheets(results: Numbers) -> Iterator[Sheet]:
     if "bound by" in results:
         note = f"Bound by {results['bound by']}; encoder {results['encoder, TFLOP/s']:.1f} TFLOP/s. {note}"
     yield Sheet(title, ("part", "seconds", "sentences/s", "words/s"), cells, note)
+    if "bound by" not in results:
+        return
     agreement = results["agreement with full precision, %"].items()
     same = [[name, f"{row['heads']:.3f}", f"{row['heads and relations']:.3f}"] for name, row in agreement]
     yield Sheet("Equal to full precision, %", ("precision", "heads", "heads and relations"), same)
