@@ -28,6 +28,7 @@ from biplanar.data.arrays import Int64s
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding import DECODERS
 from biplanar.decoding.beam import Beam, SearchConfig
+from biplanar.decoding.inventory import Weights
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.errors import FileError
@@ -36,10 +37,9 @@ from biplanar.pipeline.loading import BATCH_WORDS
 from biplanar.tagger.features import Corpus, batches_by_words
 
 PACKAGES = ("numba", "numpy", "onnxruntime")
-DEV = "UD_English-EWT/en_ewt-ud-dev.conllu.xz"
+DEV, TEST = (f"UD_English-EWT/en_ewt-ud-{split}.conllu.xz" for split in ("dev", "test"))
 BEAMS = (8, 16, 32, 64, 128, 256, 512)
 PER_LENGTH = 10  # sentences
-TEMPERATURES = (1.0, 3.0, 8.0, 12.0, 16.0)
 
 
 @dataclass(frozen=True)
@@ -126,11 +126,10 @@ def measure_lengths(parser: biplanar.Parser, path: Path) -> dict[int, float]:
     return slowest
 
 
-def measure_calibration(parser: biplanar.Parser, path: Path, temperature: float) -> Calibration:
+def measure_calibration(parser: biplanar.Parser, path: Path, weights: Weights) -> Calibration:
     """The probabilities of the heads that the search finds, against how often they are right."""
     sentences = list(biplanar.read_conllu(path))
     batches, gold = recorded_batches(parser, sentences, BATCH_WORDS), Forest.from_sentences(sentences)
-    weights = replace(parser.inventory.weights, temperature=temperature)
     how = TreeDecoder(replace(parser.inventory, weights=weights), probabilities=True)
     found = in_order(parse_all(how, batches), batches, gold)
     assert found.probabilities is not None
@@ -144,10 +143,10 @@ def sheets(results: Numbers) -> Iterator[Sheet]:
     rows = [[f"{length:,}", f"{1000 * seconds:.1f}"] for length, seconds in results["lengths"].items()]
     yield Sheet("Long sentences", ("words", "slowest sentence, ms"), rows)
     rows = [
-        [str(temperature), f"{calibration['ece']:.4f}", f"{calibration['count']:,}"]
-        for temperature, calibration in results["calibration"].items()
+        [name, f"{calibration['ece']:.4f}", f"{calibration['count']:,}"]
+        for name, calibration in results["calibration"].items()
     ]
-    yield Sheet("Calibration", ("temperature", "ECE", "arcs"), rows)
+    yield Sheet("Calibration", ("probabilities of heads", "ECE", "arcs"), rows)
 
 
 def _beam_row(name: str, row: Numbers) -> list[str]:
@@ -172,18 +171,23 @@ def main() -> None:
             raise FileError(f"{options.treebanks}: expected {DEV}, found no such file")
         use_one_core()
         model = biplanar.load()
-        own = model.inventory.weights.temperature
-        calibrations = {one: measure_calibration(model, dev, one) for one in sorted({*TEMPERATURES, own})}
+        own, test = model.inventory.weights, options.treebanks / TEST
+        bare = replace(own, tree_slope=1.0, arc_slope=0.0)
+        calibrations = {
+            "shares of trees, test": measure_calibration(model, test, bare),
+            "calibrated, dev": measure_calibration(model, dev, own),
+            "calibrated, test": measure_calibration(model, test, own),
+        }
         results = {
             "machine": machine(),
             "versions": versions(PACKAGES),
             "beams": measure_beams(model, dev, options.rounds, options.batch_words),
             "lengths": measure_lengths(model, dev),
-            "calibration": {temperature: one.to_dict() for temperature, one in calibrations.items()},
+            "calibration": {name: one.to_dict() for name, one in calibrations.items()},
         }
         show(sheets(results))
         if options.plot:
-            calibrations[own].draw(options.plot)
+            calibrations["calibrated, test"].draw(options.plot)
         keep(results, options.json)
 
 

@@ -67,4 +67,4 @@ def test_checksums_are_those_of_sha256sum(copy):
     copy.write_checksums()
     assert copy.checksums.read_text(encoding="utf-8") == before
     # What `sha256sum` says of the file.
-    assert "e576a0132ff4903d85c47c6d2d50b48c5574c20d8a1cb38eac4364bd9978463e  config.toml\n" in before
+    assert "9a032035782c7659b9ca278a5a58694a26d2de143672cb21bf8377b5cd2bd35a  config.toml\n" in before

@@ -10,8 +10,7 @@ import pytest
 from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.decoding.inventory import Weights
 from biplanar.decoding.scores import Scores
-from biplanar.encodings import get_encoding
-from biplanar.pipeline.tuning import ARC_WEIGHTS, TEMPERATURES, ScoredTreebank
+from biplanar.pipeline.tuning import ARC_WEIGHTS, ScoredTreebank
 from biplanar.tagger.features import Batch
 from tests.decoding.arc_tables import arc_scores, sure_table
 from tests.decoding.enumeration import LABEL_SETS, inventory_of, near_certain
@@ -67,23 +66,20 @@ class TestArcs:
         assert chosen(BY_LABELS, None).arcs == Weights().arcs
 
 
-class TestTemperature:
+class TestSlopes:
     @pytest.mark.parametrize("arcs", [None, BY_LABELS])
     def test_who_is_right_may_be_sure(self, arcs):
-        assert chosen(BY_LABELS, arcs).temperature == TEMPERATURES[0]
+        assert chosen(BY_LABELS, arcs).tree_slope > 1
 
     @pytest.mark.parametrize("arcs", [None, BY_LABELS])
     def test_who_is_wrong_may_not(self, arcs):
-        assert chosen(OTHER, arcs).temperature == TEMPERATURES[-1]
+        assert chosen(OTHER, arcs).tree_slope < 0.2
+
+    def test_without_arcs_they_have_no_slope(self):
+        assert chosen(BY_LABELS, None).arc_slope == 0
 
 
 def test_what_is_not_searched_has_nothing_to_choose() -> None:
     made = MadeScores(Wrapped())
     scores = replace(made.first(), arcs=arc_scores([sure_table(TREES[0].heads)]))
     assert ScoredTreebank.of(Fixed(scores), made.inventory, dev_file(OTHERS), 100).choose_weights() == Weights()
-
-
-def test_surprise_is_finite_however_sure_who_is_wrong() -> None:
-    made = MadeScores(get_encoding("relative"), sure=40.0)
-    treebank = ScoredTreebank.of(Fixed(made.first()), made.inventory, dev_file(OTHERS), 100)
-    assert 1 < treebank.surprise(Weights()) < 100

@@ -130,6 +130,12 @@ def put_sums(heads: Int32s, probabilities: Float64s, best: Int32s, logs: Float32
             probabilities[word, found] = 0.0
 
 
+def probability_of(likely: LikelyHeads, heads: Int32s) -> Float64s:
+    """How likely each word's head is by its arcs alone; 0 if it is not among the likeliest."""
+    same = likely.heads == heads[:, None]
+    return np.asarray(np.where(same, np.exp(likely.logs.astype(np.float64)), 0.0).sum(axis=1))
+
+
 def head_table(likely: LikelyHeads, words: slice) -> Float64s:
     """The log-probabilities of all heads of a sentence: (words, 1 + words)."""
     heads, logs = likely.heads[words], likely.logs[words]

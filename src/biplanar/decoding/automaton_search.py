@@ -26,7 +26,7 @@ from biplanar.decoding.lattice.trees import has_cycle
 from biplanar.decoding.repaired import repaired_heads
 from biplanar.decoding.scores import LikelyHeads, Scores
 from biplanar.decoding.spanning import spanning_tree
-from biplanar.decoding.stack_search import LEAST_PROBABILITY, LONGEST_TABLE
+from biplanar.decoding.stack_search import LONGEST_TABLE
 from biplanar.encodings.automata import Automaton, as_automaton_encoding
 
 # How many label sequences of a sentence are looked at: more and more, if the best tree is not certain.
@@ -113,8 +113,7 @@ class AutomatonTrees:
         for sentence in range(len(self.scores.offsets) - 1):
             words, (found, shares) = self._words(sentence), self._shares(sentence)
             if len(found.trees):
-                likely = (found.trees == heads[words]).T @ shares
-                result[words] = np.clip(likely, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+                result[words] = (found.trees == heads[words]).T @ shares
         return result
 
     def several(self, wanted: int) -> list[list[tuple[Int32s, float]]]:

@@ -52,10 +52,9 @@ class HeadTrees:
         return _joined(spanning_tree(np.exp(table)) for table in self._tables()), Outcome()
 
     def probabilities(self, heads: Int32s) -> Float32s:
-        """How likely each word's head is, by its labels and arcs, at the model's temperature."""
+        """How likely each word's head is, by its labels and arcs."""
         own = zip(pairwise(self.scores.offsets), self._tables(), strict=True)
-        temperature = self.inventory.weights.temperature
-        parts = [_softmax(table / temperature)[np.arange(end - start), heads[start:end]] for (start, end), table in own]
+        parts = [_softmax(table)[np.arange(end - start), heads[start:end]] for (start, end), table in own]
         return np.concatenate([np.zeros(0), *parts]).astype(np.float32)
 
     def several(self, wanted: int) -> list[list[tuple[Int32s, float]]]:  # noqa: ARG002

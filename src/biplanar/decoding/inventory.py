@@ -25,8 +25,10 @@ class Weights:
     """What decoding makes of a model's scores; training chooses it on the dev file."""
 
     arcs: float = 2.0  # how much arc scores count beside labels; 0: not at all
-    # Of probabilities: networks are surer than they should be, most of all of labels that must agree with each other.
-    temperature: float = 3.0
+    temperature: float = 3.0  # by which scores of trees are divided, where trees are added up
+    # Of probabilities, see `decoding.calibration`: of the share of trees with a head, and of the arc's own probability.
+    tree_slope: float = 1.0
+    arc_slope: float = 0.0
 
 
 @dataclass(frozen=True)

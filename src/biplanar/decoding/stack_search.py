@@ -27,9 +27,6 @@ from biplanar.encodings.stacks import as_stack_encoding
 # The longest sentences of which scores of all pairs of words are written down.
 LONGEST_TABLE = 500
 
-# No head is certain, and none impossible.
-LEAST_PROBABILITY = 0.005
-
 
 @dataclass(frozen=True)
 class Found:
@@ -211,14 +208,14 @@ class StackTrees:
         return heads, outcome
 
     def probabilities(self, heads: Int32s) -> Float32s:
-        """How likely each word's head is, among all trees that there could be; NaN where no tree was found."""
+        """The share of each word's head, among all trees that there could be; NaN where no tree was found."""
         result = np.full(len(heads), np.nan, dtype=np.float32)
         for start, end in pairwise(self.scores.offsets.tolist()):
             for limits in self._limits:
                 given = (start, end - start, self._problem, limits, self._share)
                 found = searches.head_likelihoods(*given, heads[start:end])
                 if len(found):
-                    result[start:end] = np.clip(found, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+                    result[start:end] = found
                     break
         return result
 

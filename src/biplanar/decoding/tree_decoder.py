@@ -14,6 +14,7 @@ from biplanar.data.conllu import EMPTY
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding.arcs import cut_scores
 from biplanar.decoding.beam import Outcome, SearchConfig
+from biplanar.decoding.calibration import calibrated
 from biplanar.decoding.decoders import DECODERS, DEFAULT_DECODER, Decoder, ScoredSentences
 from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.decoding.scores import Scores
@@ -64,7 +65,7 @@ class TreeDecoder:
 
     def decode(self, scores: Scores, upos: Column | None = None, pool: Executor | None = None) -> Parsed:
         """The trees of some sentences; with a pool of threads, they are found side by side."""
-        sentences = self._sentences(scores, upos)
+        sentences = self.sentences(scores, upos)
         if pool is None or sentences.upos is not None:
             return self._parsed(sentences, *self.decoder.heads(sentences))
         parts = list(pool.map(self._heads, cut_scores(scores, PART_WORDS)))
@@ -72,7 +73,7 @@ class TreeDecoder:
         return self._parsed(sentences, heads, sum((outcome for _, outcome in parts), start=Outcome()))
 
     def _heads(self, scores: Scores) -> tuple[Int32s, Outcome]:
-        return self.decoder.heads(self._sentences(scores, None))
+        return self.decoder.heads(self.sentences(scores, None))
 
     def several(self, scores: Scores, wanted: int, upos: Column | None = None) -> list[tuple[Parsed, float]]:
         """Up to so many trees of one sentence, best first, with the log-probabilities of their best labels.
@@ -81,20 +82,24 @@ class TreeDecoder:
         """
         if wanted < 1:
             raise LabelError(f"expected to want at least one tree, found {wanted}")
-        sentences = self._sentences(scores, upos)
+        sentences = self.sentences(scores, upos)
         (found,) = sentences.trees.several(wanted)
         if found:
             return [(self._parsed(sentences, heads, Outcome(best=1)), score) for heads, score in found]
         heads, _ = self.decoder.heads(sentences)
         return [(self._parsed(sentences, heads, Outcome(lost=1)), -np.inf)]
 
-    def _sentences(self, scores: Scores, upos: Column | None) -> ScoredSentences:
+    def sentences(self, scores: Scores, upos: Column | None = None) -> ScoredSentences:
+        """What there is to decode."""
         upos = self._tags(scores, upos) if self.inventory.encoding.needs_upos else None
         return ScoredSentences(scores, self.inventory, lambda: self.search.trees(scores, upos), upos)
 
     def _parsed(self, sentences: ScoredSentences, heads: Int32s, outcome: Outcome) -> Parsed:
         relations = self.decoder.relations(sentences, heads)
-        probabilities = sentences.trees.probabilities(heads) if self.probabilities else None
+        probabilities = None
+        if self.probabilities:
+            shares = sentences.trees.probabilities(heads)
+            probabilities = calibrated(shares, sentences.scores, heads, self.inventory.weights)
         found = sentences.scores.columns
         columns = found.best() if found is not None and self.tags else {}
         heads, relations = self._lowered(sentences.scores.offsets, heads, relations)

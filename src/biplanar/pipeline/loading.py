@@ -81,8 +81,9 @@ def load(
 
 def weights_of(config: Config) -> Weights:
     """What decoding makes of a model's scores, as its configuration says, or by default."""
-    chosen = {"arcs": config.decoding.arc_weight, "temperature": config.decoding.temperature}
-    return Weights(**{name: value for name, value in chosen.items() if value})
+    decoding = config.decoding
+    chosen = {"arcs": decoding.arc_weight, "temperature": decoding.temperature, "tree_slope": decoding.tree_slope}
+    return Weights(**{name: value for name, value in chosen.items() if value}, arc_slope=decoding.arc_slope)
 
 
 def _load_scorer(place: Placement, config: Config, vocabulary: Vocabulary, threads: int | None) -> Scorer:

@@ -245,9 +245,14 @@ def _finish(
 def _choose_weights(folder: ModelFolder, trainer: Trainer, dev: list[Sentence]) -> None:
     """Write the weights that are best on the dev file into the model's configuration, where it leaves them open."""
     parser, given = load(folder.path), trainer.config.decoding
-    if not (given.arc_weight and given.temperature):
+    if not (given.arc_weight and given.tree_slope):
         found = ScoredTreebank.of(parser.scorer, parser.inventory, dev, parser.batch_words).choose_weights()
-        chosen = DecodingConfig(given.arc_weight or found.arcs, given.temperature or found.temperature)
+        chosen = DecodingConfig(
+            given.arc_weight or found.arcs,
+            given.tree_slope or found.tree_slope,
+            given.arc_slope or found.arc_slope,
+            found.temperature,
+        )
         folder.write_settings(replace(trainer.config, decoding=chosen), trainer.vocabulary)
         folder.write_checksums()
 

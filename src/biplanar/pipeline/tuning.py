@@ -7,25 +7,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from biplanar.data.arrays import Float32s, Int64s
+from biplanar.data.arrays import Int64s
 from biplanar.data.conllu import Sentence
 from biplanar.data.forest import Column, Forest
+from biplanar.decoding.calibration import features, fit_slopes
 from biplanar.decoding.inventory import UPOS, LabelInventory, Weights
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.search import is_searchable
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
+from biplanar.encodings.lifting import lift
 from biplanar.tagger.features import Corpus, batches_by_words
 from biplanar.tagger.predict import Scorer
 
 # What is tried.
 ARC_WEIGHTS = (0.5, 1.0, 2.0, 3.0)
-TEMPERATURES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
 
-# Words of the dev file on which the temperature is chosen, at most.
-MOST_WORDS = 5_000
-
-# Probabilities may be rounded to 0 or 1; being wrong costs no more than this one does.
-LEAST = 1e-6
+# Words of the dev file on which probabilities are calibrated, at most.
+MOST_WORDS = 20_000
 
 
 @dataclass(frozen=True)
@@ -48,11 +46,10 @@ class ScoredTreebank:
         return cls(inventory, Forest.from_sentences(sentences), parts)
 
     def choose_weights(self) -> Weights:
-        """The weight of arcs with which most words get the right head and relation, and the fitting temperature."""
+        """The weight of arcs, and the slopes of probabilities."""
         if not is_searchable(self.inventory.encoding):
             return self.inventory.weights
-        weights = self.choose_arc_weight()
-        return min((replace(weights, temperature=one) for one in TEMPERATURES), key=self.surprise)
+        return self.choose_slopes(self.choose_arc_weight())
 
     def choose_arc_weight(self) -> Weights:
         """The weight of arcs with which most words get the right head and relation."""
@@ -75,23 +72,30 @@ class ScoredTreebank:
             right += int((heads & (names[parsed.relations] == labels[places])).sum())
         return right
 
-    def surprise(self, weights: Weights) -> float:
-        """How improbable it is, to a model with these weights, which of its heads are right."""
-        total, words = 0.0, 0
+    def choose_slopes(self, weights: Weights) -> Weights:
+        """The slopes with which the probabilities of heads say best which of them are right."""
+        decoder = TreeDecoder(replace(self.inventory, weights=weights))
+        gold, known, right, words = lift(self.inventory.encoding, self.gold).heads, [], [], 0
         for places, scores in self.parts:
             if words >= MOST_WORDS:
                 break
-            parsed = self._decode(places, scores, weights, probabilities=True)
-            assert parsed.probabilities is not None
-            likely: Float32s = np.nan_to_num(parsed.probabilities, nan=0.5)
-            right = parsed.heads == self.gold.heads[places]
-            total -= float(np.log(np.where(right, likely, 1 - likely).clip(min=LEAST)).sum())
+            trees = decoder.sentences(scores, self._upos(places)).trees
+            heads, _ = trees.best()
+            known.append(features(trees.probabilities(heads), scores, heads))
+            right.append(heads == gold[places])
             words += len(places)
-        return total / max(words, 1)
+        found, truths = np.concatenate(known), np.concatenate(right)
+        sure = ~np.isnan(found).any(axis=1)
+        tree_slope, arc_slope = fit_slopes(found[sure], truths[sure])
+        return replace(weights, tree_slope=tree_slope, arc_slope=arc_slope)
 
-    def _decode(self, places: Int64s, scores: Scores, weights: Weights, *, probabilities: bool = False) -> Parsed:
+    def _decode(self, places: Int64s, scores: Scores, weights: Weights) -> Parsed:
         inventory = replace(self.inventory, weights=weights)
-        upos = None
-        if inventory.encoding.needs_upos and UPOS not in inventory.names and self.gold.upos is not None:
-            upos = Column(self.gold.upos.ids[places], self.gold.upos.names)
-        return TreeDecoder(inventory, probabilities=probabilities, tags=False).decode(scores, upos)
+        return TreeDecoder(inventory, tags=False).decode(scores, self._upos(places))
+
+    def _upos(self, places: Int64s) -> Column | None:
+        """Tags that the encoding needs and the network does not predict."""
+        inventory, upos = self.inventory, self.gold.upos
+        if upos is None or not inventory.encoding.needs_upos or UPOS in inventory.names:
+            return None
+        return Column(upos.ids[places], upos.names)

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from biplanar.data.files import writing
 from biplanar.data.forest import Forest
 from biplanar.errors import BiplanarError, FileError
-from biplanar.tagger.config import Config
+from biplanar.tagger.config import Config, DecodingConfig
 from biplanar.tagger.device import FULL, HALF, TorchTagger, choose_device
 from biplanar.tagger.features import Corpus, Vocabulary
 from biplanar.tagger.training import Trainer, build_network
@@ -31,7 +31,7 @@ RANDOM, RANDOM_CUDA = "random.cpu", "random.cuda"
 CHECKSUM, SHOWN_DIGITS = "checksum", 12
 
 # Settings that say no more than when training ends and what is made of scores: with others, a training can go on.
-MAY_CHANGE = {"training.epochs", "training.patience", "decoding.arc_weight", "decoding.temperature"}
+MAY_CHANGE = {"training.epochs", "training.patience"} | {f"decoding.{one.name}" for one in fields(DecodingConfig)}
 
 
 def save_weights(network: nn.Module, path: Path) -> None:

@@ -85,7 +85,9 @@ class DecodingConfig:
     """What decoding makes of the scores; 0: chosen on the dev file when training ends."""
 
     arc_weight: float = 0.0  # how much arc scores count beside labels
-    temperature: float = 0.0  # of probabilities
+    tree_slope: float = 0.0  # of the log-odds of heads by trees, where heads have probabilities
+    arc_slope: float = 0.0  # and by arcs
+    temperature: float = 0.0  # of the scores of trees that are added up; 0: 3
 
 
 @dataclass(frozen=True)
