@@ -1,4 +1,4 @@
-"""Compile all that is compiled, in a process of its own: `python -m tests.first_use`.
+"""Compile all that is compiled, in processes of their own: `python -m tests.first_use encodings`, and so on.
 
 Otherwise each of the processes that run tests would compile for itself, and commands that are tested would say so on
 standard error.
@@ -17,16 +17,16 @@ from tests.paths import ROOT, TINY
 def compile_once() -> None:
     """Do so if there is no machine code of the current sources yet."""
     if not any(cache_folder().rglob("*.nbi")):
-        subprocess.run([sys.executable, "-m", "tests.first_use"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
+        command = [sys.executable, "-m", "tests.first_use"]
+        begun = [subprocess.Popen([*command, part], cwd=ROOT, stderr=subprocess.DEVNULL) for part in PARTS]
+        codes = [process.wait() for process in begun]
+        if any(codes):
+            raise RuntimeError("what is compiled could not be used; `python -m tests.first_use` says why")
 
 
-def main() -> None:
-    """Use every encoding and every decoder."""
+def use_encodings() -> None:
+    """Every encoding, and every decoder that takes labels alone."""
     from biplanar import DECODERS, ENCODINGS, decode_all, encode_all, read_conllu
-    from biplanar.bulk.chunks import Source
-    from biplanar.bulk.files import parse_files
-    from biplanar.bulk.task import Task
-    from biplanar.pipeline.options import ParseOptions
 
     sentences = list(read_conllu(TINY))
     trees, upos = [sentence.tree for sentence in sentences], [sentence.upos for sentence in sentences]
@@ -35,10 +35,23 @@ def main() -> None:
         rows = encode_all(trees, encoding, upos=upos)
         for decoder in labels_alone:
             decode_all(rows, encoding, decoder=decoder, upos=upos)
+
+
+def use_decoders() -> None:
+    """Every decoder, with the model inside."""
+    from biplanar import DECODERS
+    from biplanar.bulk.chunks import Source
+    from biplanar.bulk.files import parse_files
+    from biplanar.bulk.task import Task
+    from biplanar.pipeline.options import ParseOptions
+
     for decoder in DECODERS:
         parse_files(Source((TINY,)), BytesIO(), Task(options=ParseOptions(decoder=decoder)))
     parse_files(Source((TINY,)), BytesIO(), Task(options=ParseOptions(best=3, probabilities=True)))
 
 
+PARTS = {"encodings": use_encodings, "decoders": use_decoders}
+
 if __name__ == "__main__":
-    main()
+    for name in sys.argv[1:] or PARTS:
+        PARTS[name]()
