@@ -15,7 +15,7 @@ from biplanar.data.conllu import Sentence
 from biplanar.data.tree import Tree
 from biplanar.encodings import ENCODINGS
 from biplanar.pipeline import label_files
-from tests.commands import Result, check_refused
+from tests.commands import Result, check_refused, check_refused_with
 
 COMMANDS = ("parse", "train", "evaluate", "encode", "decode", "stats", "draw", "demo", "export")
 
@@ -28,7 +28,7 @@ PROMISED = {
     "split_sizes",
     "unseen_labels",
 }
-EXTRAS = {"encodings"}
+EXTRAS = {"encodings", "labels"}
 
 HOUSE = Sentence.from_words(
     ["Das", "Haus", "🏠", "steht"],
@@ -287,6 +287,20 @@ class TestStats:
         encodings = ["rel-pos", "1p-brackets", "2p-greedy", "2p-prop", "2p-full"]
         assert list(numbers["label_sizes"]) == list(numbers["unseen_labels"]) == encodings
         assert [len(cells) for cells in numbers["label_sizes"].values()] == [3] * 5
+
+    def test_chosen_encodings(self, run, treebank):
+        """With lifting, too; the paper's tables stay."""
+        numbers = json.loads(run("stats", treebank, "--encodings", "7-bit, 4-bit+head", "--json").out)
+        assert list(numbers["encodings"]) == list(numbers["labels"]) == ["7-bit", "4-bit+head"]
+        assert len(numbers["coverage"]) == 3
+        assert "4-bit+head" in run("stats", treebank, "--encodings", "4-bit+head").out
+        check_refused_with(run("stats", treebank, "--encodings", "7-bits"), "unknown encoding '7-bits'")
+
+    def test_speed(self, run, treebank):
+        rows = json.loads(run("stats", treebank, "--encodings", "hexatags", "--speed", "--json").out)["labels"]
+        assert rows["hexatags"]["encode"] > 0 < rows["hexatags"]["decode"]
+        assert "Speed, sentences a second" in run("stats", treebank, "--encodings", "hexatags", "--speed").out
+        assert "Speed" not in run("stats", treebank, "--encodings", "hexatags").out
 
     @pytest.mark.parametrize("flags", [[], ["--json"]])
     def test_without_a_training_split(self, run, treebank, flags):

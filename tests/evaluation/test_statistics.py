@@ -17,6 +17,7 @@ from biplanar.data.tree import Tree
 from biplanar.encodings import ENCODINGS
 from biplanar.errors import FileError, FormatError
 from biplanar.evaluation.statistics import (
+    COVERAGE_TABLE,
     SPLITS,
     Treebank,
     coverage,
@@ -59,7 +60,7 @@ def treebank(name: str) -> Treebank:
 
 @cache
 def statistics(name: str) -> dict[str, Any]:
-    return treebank_statistics(treebank(name))
+    return treebank_statistics(treebank(name), COVERAGE_TABLE)
 
 
 def paper_cells(name: str) -> dict[str, Any]:

@@ -20,19 +20,30 @@ def stats(
         list[str], typer.Argument(help="A folder with *-train, *-dev and *-test CoNLL-U files, or CoNLL-U files.")
     ],
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
+    encodings: Annotated[
+        str, typer.Option(help="Encodings to compare, such as 2p-full,4-bit+head.", show_default="all, without lifting")
+    ] = "",
+    speed: Annotated[bool, typer.Option("--speed", help="Also measure how fast each encodes and decodes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Show non-projectivity, coverage and label sets of a treebank: the paper's tables for your own data."""
+    """Show non-projectivity, coverage and label sets of a treebank: the paper's tables for your own data.
+
+    All encodings are compared: coverage, labels, unseen labels, entropy.
+    """
+    from biplanar.encodings import get_encoding
     from biplanar.evaluation.statistics import read_treebank, treebank_statistics
 
-    numbers = treebank_statistics(read_treebank(*treebank, text_encoding=text_encoding))
+    names = [name.strip() for name in encodings.split(",") if name.strip()] or None
+    for name in names or ():
+        get_encoding(name)  # an unknown one is refused before the treebank is read
+    numbers = treebank_statistics(read_treebank(*treebank, text_encoding=text_encoding), names, speed=speed)
     if as_json:
         typer.echo(json.dumps(numbers, indent=2))
         return
-    show(*_tables(numbers))
+    show(*_tables(numbers, speed))
 
 
-def _tables(numbers: dict[str, Any]) -> list[Table]:
+def _tables(numbers: dict[str, Any], speed: bool) -> list[Table]:
     tables = [_size_table(numbers)]
     has_splits = "files" not in numbers
     if numbers["encodings"]:
@@ -41,6 +52,11 @@ def _tables(numbers: dict[str, Any]) -> list[Table]:
     if any(numbers["label_sizes"].values()):
         title = "Labels of train and dev, and those of test unseen there" if has_splits else "Labels"
         tables.append(_label_table(title, numbers["label_sizes"], numbers["unseen_labels"]))
+    if numbers["labels"]:
+        title = "Labels of train, and words of others with unseen ones, in %"
+        tables.append(_comparison_table(title if has_splits else "Labels by encoding", numbers["labels"]))
+        if speed:
+            tables.append(_speed_table(numbers["labels"]))
     return tables
 
 
@@ -75,6 +91,31 @@ def _label_table(title: str, sizes: dict[str, Any], unseen: dict[str, Any]) -> T
         counts = [*(cells or []), *(cell and cell[0] for cell in unseen[name] or [])]
         if counts:
             table.add_row(name, *(_cell(count, "d") for count in counts))
+    return table
+
+
+def _comparison_table(title: str, encodings: dict[str, dict[str, Any]]) -> Table:
+    """Bits are the entropy of a word's labels, and of labels and relation."""
+    rows = list(encodings.values())
+    splits = [split for split in ("dev", "test") if any(split in row["unseen"] for row in rows)]
+    unseen = [f"unseen {split}" for split in splits]
+    table = new_table(title, "encoding", "labels", "relations", *unseen, "bits", "+ relation")
+    for name, row in encodings.items():
+        table.add_row(
+            name,
+            " + ".join(map(str, row["labels"])),
+            str(row["relations"]),
+            *(_cell(row["unseen"].get(split), ".3f") for split in splits),
+            _cell(row["entropy"]),
+            _cell(row["entropy_with_relation"]),
+        )
+    return table
+
+
+def _speed_table(encodings: dict[str, dict[str, Any]]) -> Table:
+    table = new_table("Speed, sentences a second", "encoding", "encode", "decode")
+    for name, row in encodings.items():
+        table.add_row(name, *(_cell(row[task], ",d") for task in ("encode", "decode")))
     return table
 
 

@@ -15,9 +15,10 @@ from biplanar.data.conllu import read_conllu
 from biplanar.data.files import OPENERS, UTF_8, display_name
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding import decode_forest
-from biplanar.encodings import ENCODINGS, Encoding
-from biplanar.encodings.lifting import lift, lower
+from biplanar.encodings import ENCODINGS, Encoding, get_encoding
+from biplanar.encodings.lifting import lower
 from biplanar.errors import FileError
+from biplanar.evaluation.label_statistics import have_tags, label_columns, label_speed, label_statistics
 from biplanar.planes.crossings import nonprojective
 
 Cell = TypeVar("Cell")
@@ -112,23 +113,41 @@ def _split_file(folder: Path, split: str) -> Path | None:
     return files[0] if files else None
 
 
-def treebank_statistics(treebank: Treebank) -> dict[str, Any]:
+def treebank_statistics(
+    treebank: Treebank, encodings: Sequence[str] | None = None, *, speed: bool = False
+) -> dict[str, Any]:
     """All tables as JSON-like values, shaped as a treebank's row in the paper's tables; None where data is missing.
 
-    Without splits, coverage is of all trees and labels are those of all trees; `files` has the sizes.
+    Without splits, coverage is of all trees and labels are those of all trees; `files` has the sizes. `encodings` and
+    `labels` compare the encodings of these names, or all.
     """
-    trees = treebank.chosen("train")
-    covered = {name: found for name in ENCODINGS if trees and (found := _coverage_of(trees, ENCODINGS[name]))}
+    trees, names = treebank.chosen("train"), list(ENCODINGS) if encodings is None else encodings
+    known = [encoding for encoding in map(get_encoding, names) if trees and have_tags(trees, encoding)]
+    covered = {one.name: _coverage_of(trees, one) for one in known} if trees else {}
     tables = {
         "nonprojectivity": nonprojectivity(treebank),
-        "coverage": [_after_repair(covered[name]) for name in COVERAGE_TABLE] if covered else None,
-        "coverage_before_repair": [_before_repair(covered[name]) for name in COVERAGE_TABLE] if covered else None,
+        **_coverage_tables(trees, covered),
         "label_sizes": {name: label_sizes(treebank, name) for name in LABEL_TABLES},
         "split_sizes": split_sizes(treebank),
         "unseen_labels": {name: unseen_labels(treebank, name) for name in LABEL_TABLES},
         "encodings": {name: _summary(one) for name, one in covered.items()} or None,
+        "labels": {one.name: _labels_of(treebank, trees, one, speed) for one in known} if trees else None,
     }
     return tables if treebank.has_splits else tables | {"files": _sizes(treebank)}
+
+
+def _coverage_tables(trees: Sequence[Forest] | None, covered: Mapping[str, Coverage]) -> dict[str, Any]:
+    """Table 2, after repair and before."""
+    names = ("coverage", "coverage_before_repair")
+    if not trees:
+        return dict.fromkeys(names)
+    found = [covered.get(name) or _coverage_of(trees, ENCODINGS[name]) for name in COVERAGE_TABLE]
+    return dict(zip(names, (list(map(share, found)) for share in (_after_repair, _before_repair)), strict=True))
+
+
+def _labels_of(treebank: Treebank, trees: Sequence[Forest], encoding: Encoding, speed: bool) -> dict[str, Any]:
+    others = {name: forest for name, forest in treebank.splits.items() if treebank.has_splits and name != "train"}
+    return label_statistics(trees, others, encoding) | (label_speed(trees, encoding) if speed else {})
 
 
 def percent(part: int, whole: int) -> float:
@@ -160,7 +179,7 @@ def _sizes(treebank: Treebank) -> dict[str, list[float]]:
 
 def coverage(forest: Forest, encoding: Encoding) -> Coverage:
     """Table 2: encode and decode gold trees. Before repair, a root is right if the labels give it no head."""
-    *columns, deprels = _columns(forest, encoding)
+    *columns, deprels = label_columns(forest, encoding)
     asserted = encoding.decode(columns, forest.offsets, forest.upos)
     asserted = lower(encoding, Forest(forest.offsets, asserted, deprels)).heads
     right = np.where(forest.heads == 0, asserted <= 0, asserted == forest.heads)
@@ -178,14 +197,9 @@ def coverage(forest: Forest, encoding: Encoding) -> Coverage:
     )
 
 
-def _coverage_of(forests: Sequence[Forest], encoding: Encoding) -> Coverage | None:
-    """The coverage of all forests together, if they can be encoded."""
-    return reduce(add, (coverage(forest, encoding) for forest in forests)) if _have_tags(forests, encoding) else None
-
-
-def _have_tags(forests: Sequence[Forest], encoding: Encoding) -> bool:
-    """Whether all words have part-of-speech tags, where the encoding needs them."""
-    return not encoding.needs_upos or all(forest.upos and "_" not in forest.upos.names for forest in forests)
+def _coverage_of(forests: Sequence[Forest], encoding: Encoding) -> Coverage:
+    """The coverage of all forests together."""
+    return reduce(add, (coverage(forest, encoding) for forest in forests))
 
 
 def _after_repair(covered: Coverage) -> float:
@@ -215,28 +229,24 @@ def label_sizes(treebank: Treebank, encoding: str) -> list[int | None] | None:
 def unseen_labels(treebank: Treebank, encoding: str) -> list[list[float] | None] | None:
     """Appendix B: labels of test that train and dev lack: how many, of how many, and their share of all occurrences."""
     forests, chosen = treebank.chosen(*SPLITS), ENCODINGS[encoding]
-    if not (treebank.has_splits and forests and _have_tags(forests, chosen)):
+    if not (treebank.has_splits and forests and have_tags(forests, chosen)):
         return None
     known = _labels(treebank.chosen("train", "dev"), chosen) or []
-    columns = _columns(treebank.splits["test"], chosen)
+    columns = label_columns(treebank.splits["test"], chosen)
     return _cells([_unseen(column, labels) for column, labels in zip(columns, known, strict=True)])
 
 
 def _labels(forests: Sequence[Forest] | None, encoding: Encoding) -> list[set[str]] | None:
     """The distinct labels of all forests, task by task."""
-    if forests is None or not _have_tags(forests, encoding):
+    if forests is None or not have_tags(forests, encoding):
         return None
-    columns = zip(*(_columns(forest, encoding) for forest in forests), strict=True)
+    columns = zip(*(label_columns(forest, encoding) for forest in forests), strict=True)
     return [set().union(*(column.names for column in task)) for task in columns]
 
 
 def _unseen(column: Column, known: set[str]) -> list[float]:
     unseen = np.array([name not in known for name in column.names])
     return [int(unseen.sum()), len(column.names), percent(int(unseen[column.ids].sum()), len(column.ids))]
-
-
-def _columns(forest: Forest, encoding: Encoding) -> tuple[Column, ...]:
-    return (*encoding.encode(forest), lift(encoding, forest).deprels)
 
 
 def _cells(cells: list[Cell]) -> list[Cell | None]:
