@@ -64,6 +64,12 @@ class TestLabels:
         sentence = Sentence.from_words(list("abcd"), Tree((3, 3, 0, 2), ("x", "y", "root", "z")))
         assert sum(not arc.is_above for arc in arcs(draw_sentence(sentence, encoding=encoding))) == below
 
+    @pytest.mark.parametrize(("encoding", "below"), [("7-bit-full", 0), ("7-bit", 2), (None, 1)])
+    def test_planes_of_bits(self, encoding, below):
+        """A left arc that crosses two right ones: `7-bit-full` keeps only arcs of one direction apart."""
+        sentence = Sentence.from_words(list("abcde"), Tree((0, 4, 1, 5, 3), ("root", "v", "x", "y", "z")))
+        assert sum(not arc.is_above for arc in arcs(draw_sentence(sentence, encoding=encoding))) == below
+
     def test_tags_are_taken_where_they_are_needed(self):
         tagged = Sentence.from_words(["a", "b"], Tree((0, 1), ("root", "x")), upos=["VERB", "NOUN"])
         assert "-1@VERB" in {box.text for box in boxes(draw_sentence(tagged, encoding="rel-pos"))}
@@ -73,9 +79,10 @@ class TestLabels:
         with pytest.raises(FormatError, match=r"^<words>:2: rel-pos needs part-of-speech tags, found '_' as UPOS$"):
             draw_sentence(untagged, encoding="rel-pos")
 
-    def test_a_tree_that_the_encoding_cannot_take(self):
+    @pytest.mark.parametrize("encoding", ["2p-full", "7-bit", "7-bit-full"])
+    def test_a_tree_that_the_encoding_cannot_take(self, encoding):
         with pytest.raises(FormatError, match=r"^<words>:1: .*root"):
-            draw_sentence(TWO_ROOTS, encoding="2p-full")
+            draw_sentence(TWO_ROOTS, encoding=encoding)
         draw_sentence(TWO_ROOTS)
 
     def test_an_unknown_encoding(self):

@@ -130,8 +130,22 @@ class TestParse:
         (tree,) = ask(conllu=TWO_ROOTS, parse=False, svg=True)["sentences"][0]["trees"]
         assert (tree["labels"], tree["heads"], tree["planes"]) == (None, [0, 0], [0, 0])
         assert tree["svg"].startswith("<svg")
+        (tree,) = ask(conllu=TWO_ROOTS, parse=False, labels="7-bit", replay=True)["sentences"][0]["trees"]
+        assert tree["labels"] is tree["replay"] is None
         (tree,) = ask(conllu=CROSSING, parse=False, labels="rel-pos")["sentences"][0]["trees"]
         assert tree["labels"] is None  # there are no tags
+
+    def test_decoding_step_by_step(self, ask):
+        tree = ask(conllu=TAGGED, labels="arc-standard", parse=False, replay=True)["sentences"][0]["trees"][0]
+        assert tree["labels"] == [["_"], ["LR"]]
+        shown = tree["replay"]
+        assert (shown["tasks"], shown["stacks"], shown["first"]) == (["transitions"], [["stack", 0]], [[0, 0]])
+        assert [step["part"] for step in shown["steps"]] == [[1, 0, 0], [2, 0, 0], [2, 0, 1], [2, 1, 2]]
+        assert [step["arcs"] for step in shown["steps"]] == [[], [], [[2, 1, [[2, 0, 1]]]], [[0, 2, [[2, 1, 2]]]]]
+        assert [step["pops"] for step in shown["steps"]] == [[], [], [[0, 1]], [[0, 1]]]
+        for labels, replay in (("arc-standard", False), ("2p-full", True), ("absolute", True)):
+            answer = ask(conllu=TAGGED, labels=labels, parse=False, replay=replay)
+            assert answer["sentences"][0]["trees"][0]["replay"] is None
 
     def test_odd_words(self, ask):
         words = ["🦄", "شكرا", "x" * 1000, "\u200b", "a b", "\x00", "\x85", "\ufeff", "</script>", "\r"]

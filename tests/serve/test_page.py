@@ -26,6 +26,7 @@ from biplanar.data.forest import Column
 from biplanar.data.tree import Tree
 from biplanar.draw.tags import column_rows, columns_of
 from biplanar.encodings import get_encoding
+from biplanar.encodings.replay import replay
 from tests.conftest import ROOT
 from tests.serve.conftest import Served
 
@@ -370,7 +371,7 @@ def test_an_arc_over_the_root_crosses_the_roots_arc(page):
 def test_no_text_lies_over_another(page):
     random = Random(5)
     show_file(page, "".join(random_sentence(random, size).to_conllu() for size in (1, 2, 3, 5, 8, 13, 21, 34) * 3))
-    for encoding in ("2p-full", "1p-brackets", "relative"):
+    for encoding in ("2p-full", "1p-brackets", "relative", "hierarchical"):
         choose(page, "#encoding", "" if encoding == "2p-full" else encoding)
         for _ in range(24):
             assert overlaps(page) == []
@@ -619,6 +620,49 @@ def test_the_stacks_are_shown(page):
     assert page.locator(".stack li").all_text_contents() == ["Er"]
     assert "wait for its head" in page.locator(".story").text_content()
     assert page.locator(".word.current").get_attribute("data-word") == "2"
+
+
+@pytest.mark.parametrize("encoding", ["7-bit-full", "hierarchical", "covington"])
+def test_labels_that_drive_an_automaton_are_replayed(page, encoding):
+    """Step by step up to the same tree, with the stacks that the library says."""
+    show_file(page, CROSSING)
+    choose(page, "#encoding", encoding)
+    sentence = next(iter(parse_conllu(CROSSING.read_text(encoding="utf-8"))))
+    labels = [row[0] for row in biplanar.encode(sentence.tree, encoding)]
+    wanted = replay(get_encoding(encoding), labels)
+    page.click("[aria-label='Back to the start']")
+    found = arcs_shown(page)
+    assert found == set()
+    for step in wanted.steps:
+        page.click("[aria-label='One step on']")
+        found |= {f"{arc.head}-{arc.dependent}" for arc in step.arcs}
+        assert arcs_shown(page) == found
+        assert page.locator(".word.current").get_attribute("data-word") == str(step.part.word)
+    left = [entry.word for stack in wanted.entries for entry in stack]
+    assert page.locator(".stack li").all_text_contents() == [
+        sentence.forms[word - 1] if word else "start" for word in left
+    ]
+    page.click("[aria-label='One step on']")
+    assert arcs_shown(page) == arcs_of(sentence.tree)
+    assert "complete" in page.locator(".story").text_content()
+
+
+def test_pointing_at_a_sign_lights_all_arcs_that_it_has_a_part_in(page):
+    """The last bit of the verb says that there are right dependents, of which it has three."""
+    tree = Tree((0, 1, 1, 1), ("root", "iobj", "obj", "punct"))
+    show_file(page, Sentence.from_words(["Give", "her", "bread", "."]).with_tree(tree).to_conllu())
+    choose(page, "#encoding", "4-bit")
+    page.locator(".bracket[data-bracket='1.1.3']").hover()
+    assert set(page.locator(".arc.lit").evaluate_all("all => all.map(e => e.dataset.arc)")) == {"1-2", "1-3", "1-4"}
+    assert page.locator("#fact").text_content().count(" of Give") == 3
+
+
+def test_lifted_arcs_are_found_out(page):
+    show_file(page, CROSSING)
+    choose(page, "#encoding", "hexatags")
+    page.click("[aria-label='To the end']")
+    assert "they cannot say the dashed ones" in page.locator(".story").text_content()
+    assert page.locator(".tree .lost").count() > 0
 
 
 def test_the_decoding_plays_by_itself_and_pauses(page):

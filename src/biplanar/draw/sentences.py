@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from biplanar.data.conllu import Sentence
+from biplanar.data.forest import Forest
 from biplanar.data.tree import Tree
 from biplanar.decoding.labels import encode
 from biplanar.draw.canvas import Canvas
@@ -15,7 +16,6 @@ from biplanar.draw.svg import canvas_of, to_svg
 from biplanar.draw.tags import columns_of
 from biplanar.encodings import get_encoding
 from biplanar.errors import TreeError
-from biplanar.planes.assignment import STRATEGIES, planes_of
 
 
 def draw_sentence(
@@ -76,10 +76,14 @@ def label_rows(sentence: Sentence, encoding: str) -> dict[str, tuple[str, ...]]:
 
 
 def shown_planes(tree: Tree, encoding: str) -> tuple[int, ...] | None:
-    """The planes in which an encoding puts arcs, so that picture and labels agree; None if it knows no planes."""
+    """The planes in which an encoding puts arcs, so that picture and labels agree; None if it knows none for a tree."""
     if encoding == "1p-brackets":
         return (1,) * len(tree)
-    return planes_of(tree, encoding) if encoding in STRATEGIES else None
+    try:
+        planes = get_encoding(encoding).planes(Forest.from_trees([tree]))
+    except TreeError:
+        return None
+    return None if planes is None else tuple(planes.tolist())
 
 
 def sentence_html(sentence: Sentence) -> str:

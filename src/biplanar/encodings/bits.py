@@ -63,7 +63,10 @@ class Bits:
 
     def planes(self, forest: Forest) -> Int8s | None:
         """The plane of every arc, 0 for arcs that got none; `4-bit` has no planes."""
-        return None if self.planar is None else _planes(forest, self.planar == FULL)
+        if self.planar is None:
+            return None
+        check_single_roots(forest, self.name)
+        return _planes(forest, self.planar == FULL)
 
     def encode(self, forest: Forest) -> tuple[Column, ...]:
         """One label for all arcs of a word."""

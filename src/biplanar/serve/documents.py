@@ -19,6 +19,7 @@ from biplanar.draw.metrics import is_right_to_left
 from biplanar.draw.sentences import label_rows, shown_planes
 from biplanar.draw.tags import COLUMNS, check_columns, columns_of
 from biplanar.encodings import get_encoding
+from biplanar.encodings.replay import replay
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.options import ParseOptions
@@ -38,6 +39,7 @@ SETTINGS: dict[str, Any] = {  # with their defaults
     "probabilities": False,
     "best": 1,
     "svg": False,
+    "replay": False,
     "parse": True,
 }
 PARSE_FIELDS = SOURCES | {name: type(value) for name, value in SETTINGS.items()}
@@ -46,8 +48,8 @@ COMPARE_FIELDS: dict[str, type] = {"gold": str, "system": str}
 NAMES = {str: "a string", list: "an array", bool: "true or false", int: "a whole number"}
 
 # What a word costs beyond parsing it, where 1 is what parsing it may take: the search for several trees, and for each
-# tree its place in the answer and its picture.
-SEVERAL_TREES, SHOWN_TREE, DRAWN_TREE = 3.0, 0.1, 0.25
+# tree its place in the answer, its picture and its decoding.
+SEVERAL_TREES, SHOWN_TREE, DRAWN_TREE, REPLAYED_TREE = 3.0, 0.1, 0.25, 0.1
 
 
 # Reading requests
@@ -121,6 +123,7 @@ class ParseRequest:
     probabilities: bool
     best: int
     svg: bool
+    replay: bool
     parse: bool
 
     @classmethod
@@ -164,8 +167,11 @@ class ParseRequest:
             lambda: b"]}",
             self.model.parsing(options) if self.parse else None,
             most_words=config.drawn_words // self.best if self.svg or self.best > 1 else None,
-            cost=1 + (SEVERAL_TREES if self.best > 1 else 0) + self.best * (SHOWN_TREE + DRAWN_TREE * self.svg),
+            cost=1 + (SEVERAL_TREES if self.best > 1 else 0) + self.best * self._tree_cost(),
         )
+
+    def _tree_cost(self) -> float:
+        return SHOWN_TREE + DRAWN_TREE * self.svg + REPLAYED_TREE * self.replay
 
     def _renderer(self, originals: Iterator[Sentence]) -> Callable[[list[Sentence]], Iterator[bytes]]:
         separators = chain([b""], repeat(b","))
@@ -211,12 +217,22 @@ class ParseRequest:
             "log_probability": score if score is not None and math.isfinite(score) else None,
             "probabilities": sentence.head_probabilities if self.probabilities and self.parse else None,
             "svg": self._drawn(sentence, planes, rows) if self.svg else None,
+            "replay": self._replayed(rows) if self.replay and rows else None,
             "conllu": sentence.to_conllu(),
         }
 
     def _drawn(self, sentence: Sentence, planes: list[int], rows: dict[str, tuple[str, ...]] | None) -> str:
         columns = columns_of(sentence, self.column_names)
         return draw_svg(sentence.forms, sentence.tree, planes=planes, labels=rows, columns=columns)
+
+    def _replayed(self, rows: dict[str, tuple[str, ...]]) -> dict[str, Any] | None:
+        """How the labels are decoded, step by step, if they drive an automaton."""
+        (labels, *_) = rows.values()
+        shown = replay(get_encoding(self.labels), labels)
+        if shown is None:
+            return None
+        steps = [vars(step) for step in shown.steps]
+        return {"tasks": list(rows), "stacks": shown.stacks, "first": shown.first, "steps": steps}
 
     def _rows(self, sentence: Sentence) -> dict[str, tuple[str, ...]] | None:
         """The labels by task; None where the encoding has none for such a tree."""

@@ -206,6 +206,7 @@ def _questions(config: ServerConfig) -> Schema:
             "description": "How many trees of each sentence; more than one needs a bracket encoding.",
         },
         "svg": {**FLAG, "default": False, "description": "Draw the trees."},
+        "replay": {**FLAG, "default": False, "description": "How labels are decoded, step by step."},
         "parse": {**FLAG, "default": True, "description": "False: show the trees that the CoNLL-U has."},
     }
     asked = _object({**sources, **settings}, required=[])
@@ -213,6 +214,26 @@ def _questions(config: ServerConfig) -> Schema:
         "ParseRequest": {**asked, "oneOf": [{"required": [source]} for source in sources]},
         "CompareRequest": _object({"gold": STRING, "system": STRING}),
     }
+
+
+def _replay() -> Schema:
+    """A decoding: its stacks by name and plane, and steps. A part of a label is a word and two places in its label."""
+    part = {**_array(WHOLE), "description": "Word, start, end."}
+    step = {
+        "part": part,
+        "pops": {**_array(_array(WHOLE)), "description": "Stack and place."},
+        "pushes": {**_array(_array(WHOLE)), "description": "Stack and word."},
+        "arcs": {**_array({"type": "array"}), "description": "Head, dependent, and the parts of labels that say it."},
+        "story": {**_array({"type": ["string", "integer"]}), "description": "Text, and words by their numbers."},
+    }
+    return _object(
+        {
+            "tasks": _array(STRING),
+            "stacks": {**_array({"type": "array"}), "description": "Name, and plane or 0."},
+            "first": {**_array(_array(WHOLE)), "description": "Stack and word."},
+            "steps": _array(_object(step)),
+        }
+    )
 
 
 def _answers() -> Schema:
@@ -227,6 +248,7 @@ def _answers() -> Schema:
         "log_probability": _or_null({"type": "number"}),
         "probabilities": _or_null(_array({"type": "number", "minimum": 0, "maximum": 1})),
         "svg": _or_null(STRING),
+        "replay": {**_or_null(_replay()), "description": "Null for brackets, and for labels that each name a head."},
         "conllu": STRING,
     }
     sentence = {

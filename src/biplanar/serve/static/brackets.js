@@ -3,7 +3,7 @@
 const OPENERS = { "<": "left", "/": "right" };
 const CLOSERS = { "\\": "left", ">": "right" };
 
-/** Whether an encoding's labels are brackets; those of all others each name a head. */
+/** Whether an encoding's labels are brackets of planes. */
 export function isBrackets(encoding) {
   return encoding === "1p-brackets" || encoding.startsWith("2p-");
 }
@@ -79,13 +79,13 @@ export function stateAfter(steps, count, { words, planes }) {
   return { stacks: stacks.planes, arcs };
 }
 
-/** The arc that each bracket has a part in, by the brackets' keys. */
+/** The arcs that each bracket has a part in, by the brackets' keys. */
 export function arcsOfBrackets(steps) {
   const arcs = new Map();
   for (const step of steps) {
     if (!step.arc) continue;
     const key = arcKey(step.arc.head, step.arc.dependent);
-    for (const one of [step, steps[step.opener]]) arcs.set(bracketKey(one.word, one.plane, one.place), key);
+    for (const one of [step, steps[step.opener]]) arcs.set(bracketKey(one.word, one.plane, one.place), [key]);
   }
   return arcs;
 }

@@ -1,32 +1,48 @@
 // The decoding as a row of moments: what has been read, what lies on the stacks, which arcs there are.
 
-import { arcKey, bracketKey, bracketSteps, isBrackets, stateAfter } from "./brackets.js";
+import { arcsOfSigns, automatonSteps, stacksAfter } from "./automata.js";
+import { arcKey, arcsOfBrackets, bracketKey, bracketSteps, isBrackets, stateAfter } from "./brackets.js";
 import { assertedHead, uposOf } from "./positions.js";
 
 /**
  * The decoding of a tree's labels.
  *
  * `last` is the number of the last moment, the whole tree, and `at` gives any of them: `arcs` (the keys of those found
- * so far), `fresh` (the one just found), `word`, `brackets` (those at work), `read` (those behind us), `stacks`, and
- * `story`, the parts of a sentence, each a text or a mark { code } or { word }. `steps` lead from moment to moment.
- * `stray` are arcs that the labels assert though the tree has them not: some encodings cannot say every tree.
+ * so far), `fresh` (those just found), `word`, `brackets` (the signs at work), `read` (those behind us), `stacks` (by
+ * plane: a title, and rows with a name, signs and items), and `story`, the parts of a sentence, each a text or a mark
+ * { code } or { word }. `steps` lead from moment to moment. `stray` are arcs that the labels assert though the tree has
+ * them not: some encodings cannot say every tree. `signs` has the arcs of each sign of the labels, null if signs alone
+ * say nothing.
  */
 export function decodingOf(tree, encoding) {
-  const hasStacks = isBrackets(encoding);
-  const steps = hasStacks ? bracketSteps(tree.labels) : headSteps(tree, encoding);
-  const moment = (count) => (hasStacks ? bracketMoment : headMoment)(tree, steps, count);
+  const [steps, momentAt, signs] = machineOf(tree, encoding);
+  const moment = (count) => momentAt(tree, steps, count);
   const last = steps.length + 1;
-  const at = (number) => (number === last ? lastMoment(tree, moment(steps.length)) : moment(number));
-  return { steps, last, at, stray: strayArcs(tree, steps), hasStacks };
+  const end = () => lastMoment(tree, moment(steps.length), encoding.includes("+"));
+  const at = (number) => (number === last ? end() : moment(number));
+  return { steps, last, at, stray: strayArcs(tree, steps), signs };
 }
+
+/** The steps, the function for a moment, and the arcs of signs. */
+function machineOf(tree, encoding) {
+  if (tree.replay) {
+    const steps = automatonSteps(tree.replay);
+    return [steps, automatonMoment, arcsOfSigns(steps)];
+  }
+  if (!isBrackets(encoding)) return [headSteps(tree, encoding), headMoment, null];
+  const steps = bracketSteps(tree.labels);
+  return [steps, bracketMoment, arcsOfBrackets(steps)];
+}
+
+const foundBy = (step) => step?.arcs ?? (step?.arc ? [step.arc] : []);
 
 function strayArcs(tree, steps) {
   const stray = new Map();
-  for (const { arc, plane } of steps) {
-    if (!arc || tree.heads[arc.dependent - 1] === arc.head) continue;
-    const key = arcKey(arc.head, arc.dependent);
-    const place = { key, plane: arc.head ? plane : 0, side: arc.head && plane === 2 ? 2 : 1 };
-    stray.set(key, { ...arc, ...place, relation: "", chance: null, crossing: false, extra: true });
+  for (const [{ head, dependent }, plane] of steps.flatMap((step) => foundBy(step).map((arc) => [arc, step.plane]))) {
+    if (tree.heads[dependent - 1] === head) continue;
+    const key = arcKey(head, dependent);
+    const place = { key, plane: head ? plane : 0, side: head && plane === 2 ? 2 : 1 };
+    stray.set(key, { head, dependent, ...place, relation: "", chance: null, crossing: false, extra: true });
   }
   return [...stray.values()];
 }
@@ -34,16 +50,17 @@ function strayArcs(tree, steps) {
 const keyOf = (arc) => arcKey(arc.head, arc.dependent);
 
 /** The tree: what the labels made, the root, and the arcs that these labels cannot say. */
-function lastMoment(tree, before) {
+function lastMoment(tree, before, isLifted) {
   const keys = tree.heads.map((head, at) => arcKey(head, at + 1));
   const lost = new Set(keys.filter((key, at) => tree.heads[at] && !before.arcs.has(key)));
   const root = tree.heads.indexOf(0) + 1;
   const rooted = before.arcs.has(arcKey(0, root));
   const end = rooted ? [] : ["No label gives ", { word: root }, " a head: it is the root. "];
   const arcs = keys.length - 1;
-  const loss = `The labels give ${arcs - lost.size} of ${arcs} arcs; they cannot say the dashed ones.`;
+  const why = isLifted ? "relations say where the dashed ones belong" : "they cannot say the dashed ones";
+  const loss = `The labels give ${arcs - lost.size} of ${arcs} arcs; ${why}.`;
   const story = [...end, lost.size ? loss : "The tree is complete."];
-  return { ...before, arcs: new Set(keys), fresh: null, word: null, brackets: [], lost, story };
+  return { ...before, arcs: new Set(keys), fresh: [], word: null, brackets: [], lost, story };
 }
 
 // ---- brackets
@@ -54,13 +71,20 @@ function bracketMoment(tree, steps, count) {
   const placeOf = (one) => bracketKey(one.word, one.plane, one.place);
   return {
     arcs: new Set(arcs.filter(Boolean).map(keyOf)),
-    fresh: step?.arc ? keyOf(step.arc) : null,
+    fresh: foundBy(step).map(keyOf),
     word: step?.word ?? null,
     brackets: [step, steps[step?.opener]].filter(Boolean).map(placeOf),
     read: new Set(steps.slice(0, count).map(placeOf)),
-    stacks,
+    stacks: stacks.map((plane, at) => ({ title: `Plane ${at + 1}`, plane: at + 1, rows: bracketStacks(plane) })),
     story: step ? bracketStory(step, steps) : ["Brackets are read from the first word to the last."],
   };
+}
+
+function bracketStacks({ left, right }) {
+  return [
+    { name: "left arcs", signs: ["<", "\\"], items: left },
+    { name: "right arcs", signs: ["/", ">"], items: right },
+  ];
 }
 
 function bracketStory(step, steps) {
@@ -74,6 +98,32 @@ function bracketStory(step, steps) {
   const { head, dependent } = step.arc;
   const arc = head ? [{ word: head }, " → ", { word: dependent }] : [{ word: dependent }, " is the root"];
   return [...here, " takes ", who, " from the stack: ", ...arc, "."];
+}
+
+// ---- labels that drive an automaton
+
+function automatonMoment(tree, steps, count) {
+  const done = steps.slice(0, count);
+  const step = count ? steps[count - 1] : null;
+  const heads = new Map(done.flatMap(foundBy).map((arc) => [arc.dependent, keyOf(arc)]));
+  const stacks = stacksAfter(tree.replay, steps, count).map((one) => ({ ...one, signs: [] }));
+  const planes = [...new Set(stacks.map((one) => one.plane))];
+  const rowsOf = (plane) => stacks.filter((one) => one.plane === plane);
+  return {
+    arcs: new Set(heads.values()),
+    fresh: foundBy(step).map(keyOf),
+    word: step?.word ?? null,
+    brackets: step ? [...step.signs, ...step.arcs.flatMap((arc) => arc.signs)] : [],
+    read: new Set(done.flatMap((one) => one.signs)),
+    stacks: planes.map((plane) => ({ title: plane ? `Plane ${plane}` : null, plane: plane || 1, rows: rowsOf(plane) })),
+    story: step ? automatonStory(tree, step) : ["Labels are read from the first word to the last."],
+  };
+}
+
+function automatonStory(tree, { part: [word, start, end], story }) {
+  const code = tree.labels[word - 1][0].slice(start, end);
+  const here = code ? [{ code }, " on ", { word }, ": "] : [];
+  return [...here, ...story.map((part) => (typeof part === "string" ? part : part ? { word: part } : "the start"))];
 }
 
 // ---- labels that each name a head
@@ -91,7 +141,7 @@ function headMoment(tree, steps, count) {
   const found = steps.slice(0, count).map((one) => one.arc).filter(Boolean);
   return {
     arcs: new Set(found.map(keyOf)),
-    fresh: step?.arc ? keyOf(step.arc) : null,
+    fresh: foundBy(step).map(keyOf),
     word: step?.word ?? null,
     brackets: [],
     read: new Set(),

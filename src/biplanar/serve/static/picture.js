@@ -1,6 +1,6 @@
 // A sentence's tree as a picture that answers: plane 1 above the words, plane 2 below, columns and labels in between.
 
-import { arcsOfBrackets, bracketKey } from "./brackets.js";
+import { bracketKey } from "./brackets.js";
 import { make, makeSvg } from "./dom.js";
 import { CORNER, layOut } from "./layout.js";
 import { described, percent } from "./trees.js";
@@ -15,12 +15,11 @@ const ARROW = { length: 7, width: 7 };
 const FIRST_LEVEL = 27;
 const LEVEL = { usual: 21, least: 9, roomy: 24 }; // where there are more levels than `roomy`, they move together
 
-/** Made anew for every tree. `onSelect` hears of the arc that is pointed at or chosen, or null. */
+/** Made anew for every tree. `signs`: arcs by signs of labels. `onSelect` hears of arcs that are pointed at or chosen. */
 export class Picture {
-  constructor({ forms, rtl, arcs, rows, labels, tasks, steps, onSelect }) {
-    Object.assign(this, { forms: forms.map((form) => shortened(form)), rtl, arcs, labels, tasks, onSelect });
+  constructor({ forms, rtl, arcs, rows, labels, tasks, signs, onSelect }) {
+    Object.assign(this, { forms: forms.map((form) => shortened(form)), rtl, arcs, labels, tasks, signs, onSelect });
     this.rows = rows.map(({ name, values }) => ({ name: shortened(name), values: values.map((one) => shortened(one)) }));
-    this.bracketArcs = steps ? arcsOfBrackets(steps) : null;
     this.byWord = new Map(arcs.filter((arc) => !arc.extra).map((arc) => [arc.dependent, arc]));
     this.chosen = null; // the word whose arc stays lit
     this.layout = this.layOut();
@@ -38,7 +37,7 @@ export class Picture {
   layOut() {
     const forms = this.forms.map((form) => textWidth(form, WORD.size, "sans"));
     const labelWidth = (text) =>
-      this.bracketArcs ? [...text].length * BRACKET.width : textWidth(text, SMALL.size, "mono");
+      this.signs ? [...text].length * BRACKET.width : textWidth(text, SMALL.size, "mono");
     const valueWidths = (at) => this.rows.map((row) => textWidth(row.values[at], SMALL.size, "sans"));
     const words = forms.map((width, at) =>
       Math.max(width, ...valueWidths(at), ...(this.labels?.[at] ?? []).map(labelWidth)),
@@ -164,7 +163,7 @@ export class Picture {
   drawLabel(label, word, row, x) {
     const y = this.labelY(row);
     const place = { class: `label ${label === "_" ? "none" : ""}`, x, y };
-    if (!this.bracketArcs || label === "_") return makeSvg("text", place, label);
+    if (!this.signs || label === "_") return makeSvg("text", place, label);
     const signs = [...label];
     const start = x - ((signs.length - 1) * BRACKET.width) / 2;
     const columns = signs.map((_, at) => start + at * BRACKET.width);
@@ -176,7 +175,7 @@ export class Picture {
     const tile = { class: "tile", x: x - BRACKET.width / 2, y: y - 14, width: BRACKET.width, height: 19, rx: 4 };
     return makeSvg(
       "g",
-      { class: `bracket plane${place[1]}`, "data-bracket": key, "data-arc": this.bracketArcs.get(key) },
+      { class: `bracket plane${place[1]}`, "data-bracket": key, "data-arc": this.signs.get(key)?.join(" ") },
       makeSvg("rect", tile),
       makeSvg("text", { x, y }, sign),
     );
@@ -185,10 +184,10 @@ export class Picture {
   // ---- answering
 
   listen() {
-    this.element.addEventListener("pointerover", (event) => this.light(keyUnder(event.target) ?? this.chosenKey()));
-    this.element.addEventListener("pointerleave", () => this.light(this.chosenKey()));
+    this.element.addEventListener("pointerover", (event) => this.light(keysUnder(event.target) ?? this.chosenKeys()));
+    this.element.addEventListener("pointerleave", () => this.light(this.chosenKeys()));
     this.element.addEventListener("click", (event) => {
-      const key = keyUnder(event.target);
+      const key = keysUnder(event.target)?.[0];
       const arc = this.arcs.find((one) => one.key === key);
       this.choose(arc && arc.dependent !== this.chosen ? arc.dependent : null);
     });
@@ -216,25 +215,25 @@ export class Picture {
     if (word) this.element.setAttribute("aria-activedescendant", `word-${word}`);
     else this.element.removeAttribute("aria-activedescendant");
     if (word) this.reveal(word);
-    this.light(this.chosenKey());
+    this.light(this.chosenKeys());
   }
 
-  chosenKey() {
-    return this.chosen ? this.byWord.get(this.chosen).key : null;
+  chosenKeys() {
+    return this.chosen ? [this.byWord.get(this.chosen).key] : [];
   }
 
-  /** Light up an arc with its two words and its brackets. */
-  light(key) {
-    const arc = this.arcs.find((one) => one.key === key) ?? null;
+  /** Light up arcs, each with its two words and its signs. */
+  light(keys) {
+    const arcs = this.arcs.filter((one) => keys.includes(one.key));
     for (const element of this.svg.querySelectorAll(".lit")) element.classList.remove("lit");
-    this.svg.classList.toggle("pointing", arc !== null);
-    if (arc) {
-      for (const element of this.svg.querySelectorAll(`.arc[data-arc="${key}"], .bracket[data-arc="${key}"]`)) {
+    this.svg.classList.toggle("pointing", arcs.length > 0);
+    for (const { key, head, dependent } of arcs) {
+      for (const element of this.svg.querySelectorAll(`.arc[data-arc="${key}"], .bracket[data-arc~="${key}"]`)) {
         element.classList.add("lit");
       }
-      for (const word of [arc.head, arc.dependent]) this.word(word)?.classList.add("lit");
+      for (const word of [head, dependent]) this.word(word)?.classList.add("lit");
     }
-    this.onSelect?.(arc);
+    this.onSelect?.(arcs);
   }
 
   word(number) {
@@ -255,7 +254,7 @@ export class Picture {
     for (const element of this.svg.querySelectorAll(".arc")) {
       const extra = element.classList.contains("extra");
       element.classList.toggle("absent", moment ? !moment.arcs.has(element.dataset.arc) : extra);
-      element.classList.toggle("fresh", moment?.fresh === element.dataset.arc);
+      element.classList.toggle("fresh", Boolean(moment?.fresh.includes(element.dataset.arc)));
       element.classList.toggle("lost", Boolean(moment?.lost?.has(element.dataset.arc)));
     }
     for (const element of this.svg.querySelectorAll(".word")) {
@@ -274,8 +273,9 @@ function relationText(arc) {
   return arc.chance === null ? relation : `${relation} ${percent(arc.chance)}`;
 }
 
-function keyUnder(target) {
-  return target.closest?.("[data-arc]")?.dataset.arc ?? null;
+/** The keys of the arcs under the pointer; a sign of a label may have a part in several. */
+function keysUnder(target) {
+  return target.closest?.("[data-arc]")?.dataset.arc.split(" ") ?? null;
 }
 
 function round(number) {

@@ -4,6 +4,11 @@ const NONE = -1;
 const NUMBER = /^[+-]?[0-9]{1,9}$/;
 const COUNTED = /^([+-][0-9]{1,6})@(.*)$/;
 
+/** Whether an encoding's labels each name a head. */
+export function namesHeads(encoding) {
+  return ["rel-pos", "absolute", "relative"].includes(encoding);
+}
+
 /** The head that a word's label asserts, 0 for the root, -1 for none. Words are numbered from 1. */
 export function assertedHead(encoding, label, word, { words, upos }) {
   if (encoding === "rel-pos") return byPartOfSpeech(label, word, upos);

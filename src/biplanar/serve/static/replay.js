@@ -4,11 +4,6 @@ import { fill, make } from "./dom.js";
 
 const PAUSE = 900; // milliseconds between two steps that go by themselves
 
-const STACKS = [
-  { side: "left", name: "left arcs", signs: ["<", "\\"] },
-  { side: "right", name: "right arcs", signs: ["/", ">"] },
-];
-
 /** The panel under a picture. It begins at the end, where the tree is whole. */
 export class Replay {
   constructor(decoding, forms, picture) {
@@ -88,7 +83,7 @@ export class Replay {
     this.slider.setAttribute("aria-valuetext", `step ${this.at} of ${this.last}`);
     this.count.textContent = `${this.at} / ${this.last}`;
     fill(this.story, moment.story.map((part) => this.part(part)));
-    fill(this.stacks, moment.stacks.map((plane, at) => this.plane(plane, at + 1)));
+    fill(this.stacks, moment.stacks.map((plane) => this.plane(plane)));
   }
 
   part(part) {
@@ -96,16 +91,16 @@ export class Replay {
     return part.code ? make("code", {}, part.code) : make("b", { dir: "auto" }, this.forms[part.word - 1]);
   }
 
-  plane(plane, number) {
-    const rows = STACKS.map(({ side, name, signs }) =>
+  plane({ title, plane, rows }) {
+    const stacks = rows.map(({ name, signs, items }) =>
       make(
         "div",
         { class: "stack" },
         make("span", { class: "stack-name" }, signs.map((sign) => make("code", {}, sign)), ` ${name}`),
-        this.chips(plane[side], `Plane ${number}, stack of ${name}`),
+        this.chips(items, `${title ? `${title}, stack` : "Stack"} of ${name}`),
       ),
     );
-    return make("div", { class: `plane plane${number}` }, make("h3", {}, `Plane ${number}`), rows);
+    return make("div", { class: `plane plane${plane}` }, title && make("h3", {}, title), stacks);
   }
 
   /** What lies on a stack, the top last. */

@@ -1,7 +1,7 @@
 // The settings that all requests share, and the address that remembers them.
 
-import { isBrackets } from "./brackets.js";
 import { byId, fill, make } from "./dom.js";
+import { namesHeads } from "./positions.js";
 
 const COUNTS = [1, 2, 3, 5, 10, 20];
 const USUAL_COUNT = 5;
@@ -65,12 +65,13 @@ export class Settings {
       labels: this.encoding,
       probabilities: byId("probabilities").checked,
       best: best.disabled ? 1 : Number(best.value),
+      replay: true,
     };
   }
 
   /** For requests about trees that are there. */
   forShowing() {
-    return { model: this.model.name, labels: this.encoding, parse: false };
+    return { model: this.model.name, labels: this.encoding, replay: true, parse: false };
   }
 
   /** Show only those settings that say something about what is looked at: a kind of input, parsed or only shown. */
@@ -86,9 +87,9 @@ export class Settings {
     if ([...(select?.options ?? [])].some((one) => one.value === String(value))) select.value = String(value);
   }
 
-  /** Only models of brackets know a second best tree. */
+  /** Models whose labels each name a head know no second best tree. */
   refresh() {
-    byId("best").disabled = !isBrackets(this.model.encoding);
+    byId("best").disabled = namesHeads(this.model.encoding);
     this.listEncodings();
   }
 

@@ -8,7 +8,7 @@ import { Picture } from "./picture.js";
 import { Replay } from "./replay.js";
 import { arcsOf, described, differing, percent } from "./trees.js";
 
-const HINT = "Point at an arc, a word or a bracket to see what belongs together.";
+const HINT = "Point at an arc, a word or a sign of a label to see what belongs together.";
 
 /**
  * Shows sentences; remembers the one it shows, with the number of the tree that was chosen. `columns` gives the names
@@ -46,15 +46,14 @@ export class SentenceView {
     byId("no-columns").hidden = !this.columns().length || this.rows.length > 0;
     const picture = new Picture({
       forms: sentence.forms, rtl: sentence.rtl, arcs: this.arcs(decoding), rows: this.rows, labels: tree.labels,
-      tasks: tasksOf(encoding, tree.labels), steps: decoding?.hasStacks ? decoding.steps : null,
-      onSelect: (arc) => this.tell(arc),
+      tasks: tasksOf(encoding, tree), signs: decoding?.signs ?? null, onSelect: (arcs) => this.tell(arcs),
     });
     picture.showMoment(null);
     fill(byId("picture"), picture.element);
     this.replay = decoding ? new Replay(decoding, sentence.forms, picture) : null;
     fill(byId("replay"), this.replay ? this.replay.element : make("p", { class: "hint" }, cannotSay(encoding)));
     fill(byId("table"), this.table());
-    this.tell(null);
+    this.tell([]);
   }
 
   arcs(decoding) {
@@ -63,8 +62,9 @@ export class SentenceView {
     return [...arcs, ...(decoding?.stray ?? [])];
   }
 
-  tell(arc) {
-    if (arc) byId("fact").textContent = described(arc, this.sentence.forms);
+  tell(arcs) {
+    const facts = arcs.map((arc) => described(arc, this.sentence.forms));
+    if (facts.length) byId("fact").textContent = facts.join("; ");
     else byId("fact").textContent = this.number ? this.difference() : HINT;
   }
 
@@ -85,7 +85,7 @@ export class SentenceView {
   table() {
     const { tree } = this;
     const { forms } = this.sentence;
-    const tasks = tree.labels ? tasksOf(this.encoding, tree.labels) : [];
+    const tasks = tree.labels ? tasksOf(this.encoding, tree) : [];
     const chances = tree.probabilities;
     const columns = this.rows.map((row) => row.name);
     const first = ["", "word", "head", "relation", "plane", ...columns];
@@ -106,7 +106,8 @@ export class SentenceView {
   }
 }
 
-function tasksOf(encoding, labels) {
+function tasksOf(encoding, { labels, replay }) {
+  if (replay) return replay.tasks;
   return isBrackets(encoding) ? (labels?.[0] ?? []).map((_, at) => `plane ${at + 1}`) : ["head"];
 }
 
