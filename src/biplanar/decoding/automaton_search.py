@@ -149,7 +149,7 @@ class AutomatonTrees:
     def _read(self, labels: Int32s, scores: Float64s, words: slice, count: int) -> Found:
         """The trees of some label sequences, each once; if these are fewer than `count`, there are no others."""
         trees, good = self._decoded(labels, words)
-        totals = scores + np.array([self._added(tree, words) for tree in trees])
+        totals = scores + self._added(trees, words)
         order = np.argsort(np.where(good, -totals, np.inf), kind="stable")[: good.sum()]
         _, firsts = np.unique(trees[order], axis=0, return_index=True)
         order = order[np.sort(firsts)]
@@ -159,20 +159,26 @@ class AutomatonTrees:
         return Found(trees[order], totals[order], len(order) > 0 and order[0] == 0, certain)
 
     def _decoded(self, labels: Int32s, words: slice) -> tuple[Int32s, Bools]:
-        """The trees of some label sequences of a sentence, and whether they are trees."""
+        """The trees of some label sequences of a sentence, and whether they are trees.
+
+        An encoding reads the names of all labels, of which there may be thousands, so it is given those that are used.
+        """
         inventory, size = self.search.inventory, words.stop - words.start
-        column = Column(labels.reshape(-1), inventory.names[inventory.encoding.tasks[0]])
+        names = inventory.names[inventory.encoding.tasks[0]]
+        used, ids = np.unique(labels, return_inverse=True)
+        column = Column(ids.reshape(-1).astype(np.int32), tuple(names[label] for label in used.tolist()))
         asserted = inventory.encoding.decode([column], offsets_of([size] * len(labels)))
         return np.maximum(asserted, 0).reshape(-1, size), are_trees(np.asarray(asserted).reshape(-1, size))
 
-    def _added(self, tree: Int32s, words: slice) -> float:
-        """What relations and arcs add to the score of a tree."""
+    def _added(self, trees: Int32s, words: slice) -> Float64s:
+        """What relations and arcs add to the score of each tree of a sentence."""
         relations, roots = self._relations
-        added = float(np.where(tree > 0, relations[words], roots[words]).sum())
+        added = np.where(trees > 0, relations[words], roots[words]).sum(axis=1).astype(np.float64)
         if self._likely is not None:
-            logs = np.where(self._likely.heads[words] == tree[:, None], self._likely.logs[words], UNLIKELY).max(axis=1)
-            added += self.search.inventory.weights.arcs * float(np.maximum(logs, UNLIKELY).sum())
-        return added
+            found = self._likely.heads[words] == trees[:, :, None]  # (trees, words, heads)
+            logs = np.where(found, self._likely.logs[words], UNLIKELY).max(axis=2)
+            added += self.search.inventory.weights.arcs * np.maximum(logs, UNLIKELY).sum(axis=1).astype(np.float64)
+        return np.asarray(added)
 
     def _most_added(self, words: slice) -> float:
         relations, roots = self._relations
@@ -192,7 +198,7 @@ class AutomatonTrees:
         for sentence in np.flatnonzero(decided).tolist():
             words = self._words(sentence)
             decided[sentence] = bool(are_trees(np.asarray(asserted[words])[None])[0])
-            decided[sentence] &= self._added(heads[words], words) >= self._most_added(words) - NEARLY
+            decided[sentence] &= self._added(heads[None, words], words)[0] >= self._most_added(words) - NEARLY
         return heads, decided
 
     @cached_property
