@@ -9,11 +9,13 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from biplanar.cli import main
+from biplanar.tokenizer.training import TOKENIZER
 from tests.commands import Result, Run
 from tests.first_use import compile_once
 from tests.paths import ROOT, TINY, treebank_files, treebanks_folder  # noqa: F401
@@ -42,6 +44,13 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile before the processes that run tests are started."""
     if not hasattr(session.config, "workerinput"):
         compile_once()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_tokenizer_trainings() -> Iterator[None]:
+    """An epoch of UDPipe's tokenizer has as many segments for a small treebank as for a large one."""
+    with mock.patch.dict(TOKENIZER, {"dimension": 16, "segment_size": 20}):
+        yield
 
 
 @pytest.fixture

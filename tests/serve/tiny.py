@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from unittest import mock
 
 import biplanar
 from biplanar.data.conllu import FEATS, XPOS, Sentence, read_conllu
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.train import Data, train_model
 from biplanar.tagger.config import Config
-from biplanar.tokenizer.training import TOKENIZER, train_segmenter
+from biplanar.tokenizer.training import train_segmenter
 from tests.paths import TINY
 
 ALL_COLUMNS = "upos, xpos, feats, lemma"
@@ -61,6 +60,5 @@ def train_tiny(folder: Path, *, columns: str, encoding: str = "2p-full", udpipe_
     if not udpipe_tagger:
         model.segmenter.symlink_to(biplanar.load().folder.segmenter)
         return folder
-    with mock.patch.dict(TOKENIZER, {"dimension": 16, "segment_size": 50}):
-        train_segmenter(sentences, None, model.segmenter, epochs=1, tagger=True)
+    train_segmenter(sentences, None, model.segmenter, epochs=1, tagger=True)
     return folder

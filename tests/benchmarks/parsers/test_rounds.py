@@ -144,7 +144,7 @@ SPACY_TOKENS = """
 from types import SimpleNamespace as Token
 class Doc(list):
     def __init__(self, vocab, words, sent_starts):
-        assert vocab == "words" and sent_starts == [1] + [-1] * (len(words) - 1)
+        assert vocab == "words" and sent_starts == [True] + [False] * (len(words) - 1)
         root = Token(i=0, dep_="ROOT")
         root.head = root
         super().__init__([root, *(Token(i=i, head=root, dep_="dep") for i in range(1, len(words)))])
