@@ -33,9 +33,7 @@ def test_tag_with_scikit_learn() -> None:
     assert float(found[2]) >= 95
 
 
-def test_train_and_parse(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_train_and_parse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     script = str(EXAMPLES / "train_and_parse.py")
     monkeypatch.setattr(sys, "argv", [script, "--output", str(tmp_path)])
     runpy.run_path(script, run_name="__main__")
