@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from study.compare_encodings import ENCODINGS, plan, tables
 
 from biplanar.encodings import get_encoding
-from study.compare_encodings import ENCODINGS, plan, tables
 from tests.paths import ROOT
 
 PAGE = (ROOT / "docs" / "encodings.md").read_text(encoding="utf-8")
