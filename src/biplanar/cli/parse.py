@@ -131,7 +131,9 @@ def parse(
     else:
         outcome = _parse_to_file(source, output, task, runner)
     if lost := outcome.lost:
-        _report(f"the search found no tree for {lost} of {outcome.sentences} sentences; greedy decoding did")
+        _report(
+            f"the search found no tree for {lost} of {outcome.sentences} sentences; arcs alone or greedy decoding did"
+        )
 
 
 def _folder(engine: str | None, output: str, output_dir: str | None, of_clusters: Sequence[object]) -> str | None:

@@ -43,7 +43,7 @@ Text = str | Document | Sentence | Sequence[str | Sequence[str] | Sentence]
 class SeveralTrees:
     """Trees of one sentence, best first, each with the log-probability of its best labels.
 
-    It is -inf where the search found no tree, and greedy decoding did.
+    It is -inf where the search found no tree, and the tree is that of the arcs or of greedy decoding.
     """
 
     trees: list[tuple[Sentence, float]]
@@ -137,7 +137,7 @@ class Parser:
     ) -> list[list[tuple[Sentence, float]]]:
         """For each sentence up to so many trees, best first, each with the log-probability of its best labels.
 
-        It is -inf where the search found no tree, and greedy decoding did.
+        It is -inf where the search found no tree, and the tree is that of the arcs or of greedy decoding.
         """
         chosen = options.changed(**changes)
         return [self.several_trees(sentence, wanted, chosen).trees for sentence in self._sentences(text)]
