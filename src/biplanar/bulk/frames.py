@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from biplanar.bulk.extras import need
 from biplanar.bulk.places import Place
 from biplanar.bulk.records import Record, RecordsChunk
 from biplanar.bulk.tables import SCHEMA, rows_of
 from biplanar.bulk.task import ChunkParser, Task
+from biplanar.data.extras import need
 from biplanar.pipeline.parser_input import chunked
 
 CHUNK_CHARACTERS = 300_000  # that are parsed together

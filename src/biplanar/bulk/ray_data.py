@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from biplanar.bulk.chunks import Source
-from biplanar.bulk.extras import need
 from biplanar.bulk.processes import MOST_ATTEMPTS, Failure
 from biplanar.bulk.task import Result, Task
+from biplanar.data.extras import need
 from biplanar.errors import BiplanarError, UnfinishedError
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from biplanar.bulk.extras import need
 from biplanar.bulk.kinds import CONLLU, TEXT
 from biplanar.bulk.places import Place
 from biplanar.data.conllu import RawConllu, missing_end
+from biplanar.data.extras import need
 from biplanar.errors import BiplanarError, FileError, FormatError
 from biplanar.pipeline.parser import Parser
 from biplanar.tokenizer.paragraphs import paragraphs_of

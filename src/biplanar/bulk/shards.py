@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from biplanar.bulk.chunks import Source
-from biplanar.bulk.compression import compressing
 from biplanar.bulk.engines import Engine, ThisProcess
 from biplanar.bulk.files import parse_files, shift_numbers
 from biplanar.bulk.kinds import ENDINGS, RECORDS, is_numbered, kind_of
 from biplanar.bulk.pieces import Piece, cut_file
 from biplanar.bulk.tables import ParquetStream
 from biplanar.bulk.task import ChunkParser, Task
+from biplanar.data.compression import compressing
 from biplanar.data.conllu import cut_raw_conllu
 from biplanar.data.files import OPENERS, read_buffers, write_all, writing
 from biplanar.decoding.beam import Outcome

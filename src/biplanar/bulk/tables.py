@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from biplanar.bulk.extras import need
 from biplanar.data.conllu import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, RawConllu, Sentence
+from biplanar.data.extras import need
 
 WORD_COLUMNS = {
     "form": FORM,

@@ -154,7 +154,7 @@ def _parse_to_file(source: Source, output: str, task: Task, engine: Engine) -> O
     from dataclasses import replace
 
     from biplanar.bulk import content_size, named_files, parse_files
-    from biplanar.bulk.compression import compressing
+    from biplanar.data.compression import compressing
     from biplanar.data.files import is_plain_file, writing
 
     source = replace(source, files=tuple(path for _, path in named_files(map(str, source.files))))

@@ -12,7 +12,8 @@ from typing import TextIO
 
 import numpy as np
 
-from biplanar.data.files import OPENERS, UTF_8, count_lines, decode_utf8, display_name, read_text, writing
+from biplanar.data.compression import compressing
+from biplanar.data.files import UTF_8, count_lines, decode_utf8, display_name, read_text, writing
 from biplanar.data.rows import (
     COLUMNS,
     DEPREL,
@@ -117,20 +118,17 @@ def write_conllu(sentences: Iterable[Sentence], target: TextIO | str | Path) -> 
     A sentence that ended its own file without a blank line gets one if another follows.
     """
     if not isinstance(target, str | Path):
-        _write(sentences, target)
+        target.writelines(_texts(sentences))
         return
-    with writing(target) as stream:
-        if opener := OPENERS.get(Path(target).suffix):
-            with opener(stream.buffer, "wt", encoding=UTF_8, newline="") as compressed:
-                _write(sentences, compressed)
-        else:
-            _write(sentences, stream)
+    with writing(target) as stream, compressing(stream.buffer, target) as compressed:
+        for text in _texts(sentences):
+            compressed.write(text.encode(UTF_8))
 
 
-def _write(sentences: Iterable[Sentence], stream: TextIO) -> None:
+def _texts(sentences: Iterable[Sentence]) -> Iterator[str]:
     unfinished = ""
     for sentence in sentences:
-        stream.write(unfinished + sentence.raw)
+        yield unfinished + sentence.raw
         unfinished = missing_end(sentence.raw)
 
 

@@ -17,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, TextIO
 
+from biplanar.data.zstd import ZSTD, open_zstd
 from biplanar.errors import BiplanarError, FileError, UnfinishedError
 
 if sys.platform != "win32":
@@ -30,9 +31,9 @@ UTF_8 = "utf-8"  # what files are in if nothing else is said
 INPUTS = ("text", "lines", "horizontal", "vertical", "conllu")
 OUTPUTS = ("conllu", "json", "tree", "svg", "html")
 
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open, ZSTD: open_zstd}
 
-# What the three decompressors raise on data that is truncated or in another format.
+# What the decompressors raise on data that is truncated or in another format.
 CORRUPT = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile)
 
 # Files that are being written, before they get their names, and how these are called.

@@ -1,20 +1,14 @@
-"""Compressed files: Zstandard as one more format that is read, and streams that compress what is written."""
+"""Zstandard files, where the library for them is installed."""
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from biplanar.bulk.extras import need
-from biplanar.data.files import BUFFER, CORRUPT, OPENERS
+from biplanar.data.extras import need
 
 ZSTD = ".zst"
-SAMPLE = 1 << 22  # bytes by which the size of a compressed file's content is estimated
+BUFFER = 1 << 16  # bytes that are decompressed at a time
 
 
 class _ZstdReader:
@@ -59,37 +53,3 @@ def open_zstd(file: str | Path | IO[bytes], mode: str = "rb") -> Any:
     if mode != "rb":
         return zstandard.ZstdCompressor(write_checksum=True).stream_writer(file, closefd=False)
     return _ZstdReader(Path(file).open("rb") if isinstance(file, str | Path) else file, zstandard)
-
-
-OPENERS[ZSTD] = open_zstd  # wherever files are read
-
-# Speed counts more than the last percent: trees compress well.
-_WRITERS: dict[str, Callable[[IO[bytes]], Any]] = {
-    ".gz": lambda stream: gzip.GzipFile(filename="", fileobj=stream, mode="wb", compresslevel=6, mtime=0),
-    ".xz": lambda stream: lzma.LZMAFile(stream, "wb", preset=1),  # noqa: SIM115
-    ".bz2": lambda stream: bz2.BZ2File(stream, "wb"),
-    ZSTD: lambda stream: open_zstd(stream, "wb"),
-}
-
-
-@contextmanager
-def compressing(stream: IO[bytes], path: str | Path) -> Iterator[IO[bytes]]:
-    """The stream, or one that compresses into it if the file's name says so."""
-    if (writer := _WRITERS.get(Path(path).suffix)) is None:
-        yield stream
-        return
-    with writer(stream) as compressed:
-        yield compressed
-
-
-def content_size(path: str | Path) -> int:
-    """Bytes of a file's content; of a compressed file, estimated from its beginning."""
-    size = Path(path).stat().st_size
-    if (opener := OPENERS.get(Path(path).suffix)) is None:
-        return size
-    with Path(path).open("rb") as file:
-        try:
-            content = opener(file).read(SAMPLE)
-        except (OSError, *CORRUPT):  # which will be reported when it is read
-            return size
-        return len(content) if len(content) < SAMPLE else size * len(content) // file.tell()

@@ -7,13 +7,15 @@ import gzip
 import io
 import lzma
 import random
+import subprocess
 import sys
 
 import pytest
 import zstandard
 
-from biplanar.bulk.compression import compressing, content_size, open_zstd
+from biplanar.data.compression import compressing, content_size
 from biplanar.data.conllu import read_conllu
+from biplanar.data.zstd import open_zstd
 from biplanar.errors import BiplanarError, FileError
 from tests.bulk.corpus import CONLLU
 from tests.commands import check_refused_with
@@ -76,5 +78,17 @@ def test_the_size_of_what_is_in_it_is_estimated(tmp_path, monkeypatch, ending):
     data = random.Random(1).randbytes(1_500_000).hex().encode()
     (tmp_path / f"x{ending}").write_bytes(compressed(ending, data))
     assert content_size(tmp_path / f"x{ending}") == len(data)
-    monkeypatch.setattr("biplanar.bulk.compression.SAMPLE", 1_000_000)
+    monkeypatch.setattr("biplanar.data.compression.SAMPLE", 1_000_000)
     assert content_size(tmp_path / f"x{ending}") == pytest.approx(len(data), rel=0.5)
+
+
+@pytest.mark.parametrize("ending", [*READERS, ".zst"])
+def test_conllu_is_written_and_read_by_its_ending(tmp_path, ending):
+    """In a process that has imported nothing but what reads and writes CoNLL-U."""
+    path = tmp_path / f"x.conllu{ending}"
+    program = "import sys; from biplanar.data.conllu import *; write_conllu(read_conllu(sys.argv[1]), sys.argv[2])"
+    (tmp_path / "x.conllu").write_text(CONLLU, encoding="utf-8")
+    command = [sys.executable, "-c", program, tmp_path / "x.conllu", path]
+    subprocess.run(list(map(str, command)), check=True)
+    assert path.read_bytes()[:2] != CONLLU.encode()[:2]
+    assert "".join(sentence.raw for sentence in read_conllu(path)) == CONLLU
