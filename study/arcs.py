@@ -16,7 +16,7 @@ import argparse
 import multiprocessing
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import partial
@@ -142,6 +142,7 @@ def execute(work: Work, run: Run) -> str:
         "scores": scores,
         "records": [[one.epoch, round(one.loss, 4), round(one.las, 2)] for one in records],
         "config": config.to_dict(),
+        "parameters": sum(one.numel() for one in trainer.kept.parameters()),
         "labels": {task: len(names) for task, names in trainer.vocabulary.tasks.items()},
         "seconds": {"train": round(trained - start, 1), "judge": round(time.monotonic() - trained, 1)},
         "updates": trainer.epochs * trainer.batches,
@@ -181,6 +182,8 @@ def judge(stored: Path, data: Path, wanted: Sequence[str] = Work.decoders) -> di
             "greedy": TreeDecoder(inventory, get_decoder("greedy")),
             "minimum-risk": TreeDecoder(replace(inventory, weights=weights), get_decoder("minimum-risk")),
         }
+        if scores.arcs is None:
+            del decoders["search"]  # the same as by labels
         parsed = {decoder: how.decode(scores) for decoder, how in decoders.items() if decoder in wanted}
         if scores.arcs is not None:
             parsed["arcs"] = _spanned(scores, inventory)
@@ -261,7 +264,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def take_pending(
-    name: str, purpose: str, arguments: Sequence[str], planned: Iterable[Run], kind: Callable[..., Work], results: Path
+    name: str, purpose: str, arguments: Sequence[str], planned: Iterable[Run], kind: type[Work], results: Path
 ) -> None:
     """Carry out the runs that have no result yet, several side by side."""
     others, settings = split_settings(arguments)

@@ -12,11 +12,13 @@ than the package's (`EPOCHS`). With `--show`, the results are printed as the tab
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from biplanar.tagger.config import Config, read_config
-from study.arcs import BOTH_SIDES, Work, take_pending
+from study.arcs import BOTH_SIDES, NETWORKS, Work, take_pending
 from study.common import command, read_json
 from study.plan import Run
 from study.queue import RESULTS
@@ -28,13 +30,17 @@ ENCODINGS = ("2p-full", "7-bit", "7-bit-full", "hierarchical", "covington", *(na
 EPOCHS = {"hu": 80, "eu": 22, "en": 16}  # about 2,000 updates
 BATCH_WORDS = {"en": 1600}
 EVALUATIONS = 4
+SEEDS = (1, 2)
 
 # The columns of the tables: how scores are decoded.
 DECODERS = {"greedy": "greedy", "labels": "search, labels alone", "search": "search, labels and arcs"}
 
 
+@dataclass(frozen=True)
 class ShortWork(Work):
     """The default configuration with a short schedule."""
+
+    decoders: tuple[str, ...] = tuple(DECODERS)
 
     def config(self, run: Run) -> Config:
         """The settings of a run."""
@@ -44,21 +50,15 @@ class ShortWork(Work):
             "training.batch_words": str(BATCH_WORDS.get(run.treebank, 800)),
             "training.evaluations": str(EVALUATIONS),
             "training.segmenter_epochs": "0",
+            **NETWORKS[run.network],
         }
         return read_config("accurate", own | dict(self.settings))
 
 
-def work(data: Path, results: Path, *others: Any) -> ShortWork:
-    """What all runs share."""
-    return ShortWork(data, results, *others, decoders=tuple(DECODERS))
-
-
 def plan() -> Iterator[Run]:
     """All runs."""
-    for seed in (1, 2):
-        for code in CODES:
-            for encoding in ENCODINGS:
-                yield Run(code, "accurate", encoding, seed)
+    for network, seed, code, encoding in product(("accurate", "pure"), SEEDS, CODES, ENCODINGS):
+        yield Run(code, network, encoding, seed)
 
 
 def tables(results: Path = RESULTS / "encodings", split: str = "test") -> str:
@@ -89,7 +89,7 @@ def main(arguments: Sequence[str]) -> None:
         print(tables())
     else:
         purpose = "Train and judge the default configuration with every encoding."
-        take_pending("study.compare_encodings", purpose, arguments, plan(), work, RESULTS / "encodings")
+        take_pending("study.compare_encodings", purpose, arguments, plan(), ShortWork, RESULTS / "encodings")
 
 
 if __name__ == "__main__":
