@@ -172,5 +172,5 @@ def test_no_sentences_have_no_trees() -> None:
 
 
 def test_several_trees_are_refused() -> None:
-    with pytest.raises(LabelError, match="expected a bracket encoding to find several trees, found absolute"):
+    with pytest.raises(LabelError, match="expected an encoding that gives several trees, found absolute"):
         searched("absolute", random_tables("absolute", 0)).several(2)

@@ -96,7 +96,7 @@ class TestSeveral:
 
     def test_labels_that_name_heads_have_only_one(self) -> None:
         made = MadeScores(get_encoding("relative"))
-        with pytest.raises(LabelError, match="expected a bracket encoding to find several trees, found relative"):
+        with pytest.raises(LabelError, match="expected an encoding that gives several trees, found relative"):
             TreeDecoder(made.inventory).several(made.first(), 2)
 
     def test_none_are_refused(self) -> None:

@@ -60,7 +60,7 @@ class HeadTrees:
     def several(self, wanted: int) -> list[list[tuple[Int32s, float]]]:  # noqa: ARG002
         """Refused: only the best spanning tree is found."""
         name = self.inventory.encoding.name
-        raise LabelError(f"expected a bracket encoding to find several trees, found {name}")
+        raise LabelError(f"expected an encoding that gives several trees, found {name}, which gives one")
 
     def _tables(self) -> Iterator[Float64s]:
         encoding, scores = self.inventory.encoding, self.scores

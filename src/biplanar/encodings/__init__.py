@@ -17,7 +17,7 @@ from biplanar.encodings.transitions import Transitions
 from biplanar.errors import UnknownNameError
 from biplanar.planes.assignment import STRATEGIES
 
-__all__ = ["ENCODINGS", "PROJECTIVE", "Encoding", "get_encoding"]
+__all__ = ["ENCODINGS", "LIFTED", "PROJECTIVE", "Encoding", "get_encoding"]
 
 _ALL: tuple[Encoding, ...] = (
     Brackets("1p-brackets", None),
@@ -37,14 +37,15 @@ _ALL: tuple[Encoding, ...] = (
 )
 ENCODINGS: dict[str, Encoding] = {encoding.name: encoding for encoding in _ALL}
 
-# Those that lift the arcs of crossing trees.
+# Those that lift the arcs of crossing trees, and their names with a lifting that can be undone.
 PROJECTIVE = ("4-bit", "hexatags", "arc-standard", "arc-eager", "arc-hybrid")
+LIFTED = tuple(f"{name}+{scheme}" for name in PROJECTIVE for scheme in SCHEMES)
 
 
 def get_encoding(name: str) -> Encoding:
     """The encoding of that name, with lifting if the name says so."""
     inner, plus, scheme = name.partition("+")
-    if plus and inner in PROJECTIVE and scheme in SCHEMES:
+    if plus and inner in PROJECTIVE:
         return with_lifting(ENCODINGS[inner], scheme)
     if name not in ENCODINGS:
         raise UnknownNameError("encoding", name, ENCODINGS)

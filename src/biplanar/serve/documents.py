@@ -149,10 +149,10 @@ class ParseRequest:
     def _check(self, config: ServerConfig) -> None:
         if not 1 <= self.best <= config.best:
             raise refusal(f"best: expected a number from 1 to {config.best}, found {self.best}")
-        if self.best > 1 and not finds_several_trees(self.model.parser.encoding):
-            raise refusal(
-                f"best: expected 1, as the model {self.model.name} has no bracket encoding, found {self.best}"
-            )
+        encoding = self.model.parser.encoding
+        if self.best > 1 and not finds_several_trees(encoding):
+            name = self.model.name
+            raise refusal(f"best: expected 1, as {name} has the encoding {encoding.name}, found {self.best}")
         if not self.parse and (self.source != "conllu" or self.best > 1):
             raise refusal("parse: false needs conllu with trees, and best 1")
 

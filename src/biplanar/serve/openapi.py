@@ -7,7 +7,7 @@ from typing import Any
 from biplanar import __version__
 from biplanar.decoding import DECODERS, DEFAULT_DECODER
 from biplanar.draw.tags import COLUMNS
-from biplanar.encodings import ENCODINGS
+from biplanar.encodings import ENCODINGS, LIFTED
 from biplanar.serve.config import ServerConfig
 from biplanar.serve.forms import MULTIPART, URLENCODED
 from biplanar.serve.udpipe import READERS, TOKENIZERS, WRITERS
@@ -184,7 +184,7 @@ def _questions(config: ServerConfig) -> Schema:
         "decoder": {**STRING, "enum": list(DECODERS), "default": DEFAULT_DECODER},
         "labels": {
             **STRING,
-            "enum": list(ENCODINGS),
+            "enum": [*ENCODINGS, *LIFTED],
             "description": "The encoding whose labels to show; by default the model's own.",
         },
         "columns": {
@@ -203,7 +203,7 @@ def _questions(config: ServerConfig) -> Schema:
             "minimum": 1,
             "maximum": config.best,
             "default": 1,
-            "description": "How many trees of each sentence; more than one needs a bracket encoding.",
+            "description": "How many trees of each sentence; rel-pos, absolute and relative have one.",
         },
         "svg": {**FLAG, "default": False, "description": "Draw the trees."},
         "replay": {**FLAG, "default": False, "description": "How labels are decoded, step by step."},
