@@ -12,7 +12,7 @@ from biplanar.data.arrays import Int32s
 from biplanar.data.forest import Column
 from biplanar.decoding import get_decoder
 from biplanar.decoding.arcs import KnownHeads
-from biplanar.decoding.automaton_search import AutomatonSearch, are_trees
+from biplanar.decoding.automaton_search import AutomatonSearch, forms_tree
 from biplanar.decoding.beam import Beam, SearchConfig
 from biplanar.decoding.candidates import log_probabilities
 from biplanar.decoding.inventory import LabelInventory, Weights
@@ -40,7 +40,7 @@ def sequences(name: str) -> tuple[tuple[str, ...], Int32s, Int32s]:
     offsets = np.arange(len(ids) + 1, dtype=np.int64) * WORDS
     good = accepted(ids.reshape(-1), offsets, encoding.automaton(column.names))
     heads = encoding.decode([Column(ids.reshape(-1), column.names)], offsets).reshape(-1, WORDS)
-    good &= are_trees(heads)
+    good &= np.array([forms_tree(row) for row in heads])
     return column.names, ids[good], np.maximum(heads[good], 0)
 
 

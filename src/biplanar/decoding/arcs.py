@@ -14,6 +14,10 @@ from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
 from biplanar.decoding.candidates import log_total
 from biplanar.decoding.lattice.arcs import UNLIKELY
 from biplanar.decoding.scores import MOST_HEADS, LikelyHeads, Scores
+from biplanar.decoding.spanning import best_tree
+
+# The longest sentences of which scores of all pairs of words are written down.
+LONGEST_TABLE = 500
 
 # How many products are held at a time: the rows of a long sentence are gone through in blocks.
 MOST_PRODUCTS = 1 << 20
@@ -136,12 +140,40 @@ def probability_of(likely: LikelyHeads, heads: Int32s) -> Float64s:
     return np.asarray(np.where(same, np.exp(likely.logs.astype(np.float64)), 0.0).sum(axis=1))
 
 
+def log_probability_of(likely: LikelyHeads, rows: Int64s, heads: Int32s) -> Float32s:
+    """How likely heads of some words are, as the search counts it: what is less than `UNLIKELY` counts as that much."""
+    same = likely.heads[rows] == heads[:, None]
+    return np.asarray(np.where(same, likely.logs[rows], np.float32(UNLIKELY)).max(axis=1, initial=UNLIKELY))
+
+
 def head_table(likely: LikelyHeads, words: slice) -> Float64s:
     """The log-probabilities of all heads of a sentence: (words, 1 + words)."""
-    heads, logs = likely.heads[words], likely.logs[words]
+    return np.asarray(_head_table(likely.heads[words], likely.logs[words]))
+
+
+def arc_trees(likely: LikelyHeads, offsets: Int64s, sentences: Int64s) -> Int32s:
+    """The heads of the best trees of some sentences by arcs alone, end to end."""
+    return np.asarray(_arc_trees(likely.heads, likely.logs, offsets, sentences))
+
+
+@compiled()
+def _arc_trees(heads: Int32s, logs: Float32s, offsets: Int64s, sentences: Int64s) -> Int32s:
+    total, at = 0, 0
+    for sentence in sentences:
+        total += offsets[sentence + 1] - offsets[sentence]
+    found = np.empty(total, dtype=np.int32)
+    for sentence in sentences:
+        start, end = offsets[sentence], offsets[sentence + 1]
+        found[at : at + end - start] = best_tree(_head_table(heads[start:end], logs[start:end]))
+        at += end - start
+    return found
+
+
+@compiled()
+def _head_table(heads: Int32s, logs: Float32s) -> Float64s:
     table = np.full((len(heads), len(heads) + 1), 2 * UNLIKELY)
-    rows = np.arange(len(heads))
-    for place in range(heads.shape[1]):
-        known = heads[:, place] >= 0
-        table[rows[known], heads[known, place]] = logs[known, place]
+    for word in range(len(heads)):
+        for place in range(heads.shape[1]):
+            if heads[word, place] >= 0:
+                table[word, heads[word, place]] = logs[word, place]
     return table

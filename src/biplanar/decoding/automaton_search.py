@@ -2,39 +2,46 @@
 
 The lattice of the automaton gives label sequences in the order of their probabilities. Each tree's score is that of its
 labels, of the best relations that its heads allow, and, if the network scores arcs, of these. What relations and arcs
-can add at most is known, so that the search ends when no later sequence can be better, or after `MOST_TREES`.
+can add at most is known, so that the search ends when no later sequence can be better, or after `MOST_SEQUENCES`. Where
+it ends without certainty, arcs propose trees, too: their own best one, and the best one of them and of the trees that
+were found. Proposals are encoded, so that their labels have scores as well.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Bools, Float32s, Float64s, Int32s
+from biplanar.data.arrays import Bools, Float32s, Float64s, Int32s, Int64s
 from biplanar.data.forest import Column, offsets_of
-from biplanar.decoding.arcs import head_table
-from biplanar.decoding.beam import Beam, Outcome, SearchConfig
-from biplanar.decoding.candidates import MASS, MOST_LABELS, best_labels, best_relations, likeliest
+from biplanar.decoding.arcs import LONGEST_TABLE, head_table
+from biplanar.decoding.beam import Outcome, SearchConfig
+from biplanar.decoding.candidates import MASS, MOST_LABELS, best_labels, best_relations, likeliest, log_probabilities
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.lattice.arcs import UNLIKELY
-from biplanar.decoding.lattice.automaton import Choices, accepted, best_paths, find_paths
+from biplanar.decoding.lattice.automaton import Choices, Sequences, accepted, label_sequences
 from biplanar.decoding.lattice.trees import has_cycle
 from biplanar.decoding.repaired import repaired_heads
 from biplanar.decoding.scores import LikelyHeads, Scores
 from biplanar.decoding.spanning import spanning_tree
-from biplanar.decoding.stack_search import LONGEST_TABLE
 from biplanar.encodings.automata import Automaton, as_automaton_encoding
+from biplanar.encodings.sequences import column_of_codes
 
-# How many label sequences of a sentence are looked at: more and more, if the best tree is not certain.
-ROUNDS = (2, 8, 64)
-MOST_TREES = ROUNDS[-1]
+# How many label sequences of a sentence are looked at: more, if the best tree is not certain.
+ROUNDS = (4, 64)
+MOST_SEQUENCES = ROUNDS[-1]
 
 # Sums of floats in another order.
 NEARLY = 1e-4
+
+# What a head counts for which no tree votes.
+NO_VOTE = 1e-6
+
+NO_ARCS = LikelyHeads(np.zeros((0, 1), dtype=np.int32), np.zeros((0, 1), dtype=np.float32))
 
 
 @dataclass(frozen=True)
@@ -47,11 +54,15 @@ class AutomatonSearch:
     def __post_init__(self) -> None:
         self.inventory.check_tasks(1, "one task whose labels drive an automaton")
 
+    @property
+    def task(self) -> str:
+        """The one task."""
+        return self.inventory.encoding.tasks[0]
+
     @cached_property
     def automaton(self) -> Automaton:
         """What the labels do."""
-        encoding = as_automaton_encoding(self.inventory.encoding)
-        return encoding.automaton(self.inventory.names[encoding.tasks[0]])
+        return as_automaton_encoding(self.inventory.encoding).automaton(self.inventory.names[self.task])
 
     def trees(self, scores: Scores, upos: Column | None = None) -> AutomatonTrees:
         """The trees of some sentences."""
@@ -60,12 +71,38 @@ class AutomatonSearch:
 
 @dataclass(frozen=True)
 class Found:
-    """Some trees of one sentence, best first."""
+    """Some trees of one sentence, best first, each once."""
 
     trees: Int32s  # (trees, words)
     scores: Float64s
-    is_first: bool = True  # whether the best tree is that of the best label sequence
-    certain: bool = True  # whether no other label sequence of the lattice has a better tree
+    is_first: bool  # whether the best tree is the first that was looked at
+    certain: bool = False  # whether no label sequence behind those that were looked at has a better tree
+
+    @classmethod
+    def of(cls, trees: Int32s, scores: Float64s) -> Found:
+        """Put trees in order; what has the score -inf is none."""
+        order = np.argsort(-scores, kind="stable")[: np.isfinite(scores).sum()]
+        order = order[are_new(trees[order])]
+        return cls(trees[order], scores[order], len(order) > 0 and bool(order[0] == 0))
+
+    def and_others(self, others: Found) -> Found:
+        """All trees of both."""
+        both = Found.of(np.concatenate([self.trees, others.trees]), np.concatenate([self.scores, others.scores]))
+        return replace(both, is_first=self.is_first and both.is_first)
+
+    @property
+    def shares(self) -> Float64s:
+        """How likely each tree is among these."""
+        shares = np.exp(self.scores - self.scores.max(initial=-np.inf))
+        return np.asarray(shares / max(shares.sum(), np.finfo(np.float64).tiny))
+
+    def votes(self) -> Float64s:
+        """How likely each head of each word is: (words, 1 + words)."""
+        words = self.trees.shape[1]
+        table = np.zeros((words, words + 1))
+        for tree, share in zip(self.trees, self.shares, strict=True):
+            table[np.arange(words), tree] += share
+        return table
 
 
 @dataclass(frozen=True)
@@ -80,14 +117,14 @@ class AutomatonTrees:
         """The best trees; where none was found, the best trees of the arcs alone, or else of greedy decoding."""
         heads, decided = self._argmax
         heads, outcome = heads.copy(), Outcome(argmax=int(decided.sum()))
-        for sentence in np.flatnonzero(~decided).tolist():
-            words, found = self._words(sentence), self._found(sentence)
+        for sentence, found in self._found(np.flatnonzero(~decided).tolist()).items():
+            words = self._words(sentence)
             if len(found.trees):
                 heads[words] = found.trees[0]
                 outcome += Outcome(best=1) if found.is_first else Outcome(next_best=1)
                 continue
             outcome += Outcome(lost=1, widened=1)
-            if self._likely is not None and words.stop - words.start <= LONGEST_TABLE:
+            if self._likely is not None and self._has_table(sentence):
                 heads[words] = spanning_tree(head_table(self._likely, words))
             else:
                 heads[words] = self._repaired(words)
@@ -96,115 +133,128 @@ class AutomatonTrees:
     def least_risk(self) -> tuple[Int32s, Outcome]:
         """Trees whose arcs are likeliest, by the best trees of each sentence; of long sentences, the best trees."""
         heads, outcome = self.best()
-        for sentence in range(len(self.scores.offsets) - 1):
-            words = self._words(sentence)
-            if words.stop - words.start <= LONGEST_TABLE:
-                found, shares = self._shares(sentence)
-                if len(found.trees):
-                    table = np.zeros((found.trees.shape[1], found.trees.shape[1] + 1))
-                    for tree, share in zip(found.trees, shares, strict=True):
-                        table[np.arange(len(tree)), tree] += share
-                    heads[words] = spanning_tree(table)
+        for sentence, found in self._shared():
+            if len(found.trees) and self._has_table(sentence):
+                heads[self._words(sentence)] = spanning_tree(found.votes())
         return heads, outcome
 
     def probabilities(self, heads: Int32s) -> Float32s:
         """How likely each word's head is, among the best trees of its sentence; NaN where no tree was found."""
         result = np.full(len(heads), np.nan, dtype=np.float32)
-        for sentence in range(len(self.scores.offsets) - 1):
-            words, (found, shares) = self._words(sentence), self._shares(sentence)
+        for sentence, found in self._shared():
             if len(found.trees):
-                result[words] = (found.trees == heads[words]).T @ shares
+                words = self._words(sentence)
+                result[words] = (found.trees == heads[words]).T @ found.shares
         return result
 
     def several(self, wanted: int) -> list[list[tuple[Int32s, float]]]:
         """For each sentence the heads of up to so many different trees, best first, with their scores."""
-        sentences = range(len(self.scores.offsets) - 1)
-        found = [self._found(sentence, (max(MOST_TREES, 2 * wanted),), wanted) for sentence in sentences]
+        found = self._found(self._all, (max(MOST_SEQUENCES, 2 * wanted),), wanted).values()
         return [list(zip(one.trees[:wanted], one.scores[:wanted].tolist(), strict=True)) for one in found]
 
-    def _shares(self, sentence: int) -> tuple[Found, Float64s]:
-        """The best trees of a sentence, and how likely each of them is."""
-        found = self._found(sentence, (MOST_TREES,))
-        logs = found.scores / self.search.inventory.weights.temperature
-        shares = np.exp(logs - logs.max(initial=-np.inf))
-        return found, shares / max(shares.sum(), np.finfo(np.float64).tiny)
+    def _shared(self) -> Iterator[tuple[int, Found]]:
+        """The best trees of each sentence, with scores that suit the temperature."""
+        temperature = self.search.inventory.weights.temperature
+        for sentence, found in self._found(self._all, (MOST_SEQUENCES,)).items():
+            yield sentence, replace(found, scores=found.scores / temperature)
 
-    def _found(self, sentence: int, rounds: Sequence[int] = ROUNDS, wanted: int = 1) -> Found:
-        """Trees of a sentence, of more and more label sequences until the best one is certain.
+    def _found(self, sentences: Sequence[int], rounds: Sequence[int] = ROUNDS, wanted: int = 1) -> dict[int, Found]:
+        """Trees of some sentences, of more and more label sequences until the best one is certain.
 
         Where there are fewer trees than wanted, a wider search may find them.
         """
-        words = self._words(sentence)
-        for limits in (self._beam.limits(), self._beam.widened().limits()):
-            size = words.stop - words.start
-            paths = find_paths(words.start, size, self._choices, self.search.automaton, limits)
-            for count in rounds:
-                found = self._read(*best_paths(paths, size, count, limits.nodes * count), words, count)
-                if found.certain:
-                    break
-            if len(found.trees) >= wanted:
-                break
-        return found
+        found: dict[int, Found] = {}
+        pending, beam, offsets = sentences, self.search.config.beam, self.scores.offsets
+        for searched, counts in ((beam, rounds), (beam.widened(), rounds[-1:])):
+            limits = searched.limits()
+            for count in counts:
+                numbers = np.array(pending, dtype=np.int64)
+                labels = label_sequences(numbers, offsets, self._choices, self.search.automaton, limits, count)
+                found |= zip(pending, self._read(numbers, labels), strict=True)
+                more = numbers[labels.counts == count].tolist()
+                pending = [sentence for sentence in more if not found[sentence].certain]
+            pending = [sentence for sentence in sentences if len(found[sentence].trees) < wanted]
+        return found if self._likely is None else found | self._with_proposals(found, self._likely)
 
-    def _read(self, labels: Int32s, scores: Float64s, words: slice, count: int) -> Found:
-        """The trees of some label sequences, each once; if these are fewer than `count`, there are no others."""
-        trees, good = self._decoded(labels, words)
-        totals = scores + self._added(trees, words)
-        order = np.argsort(np.where(good, -totals, np.inf), kind="stable")[: good.sum()]
-        _, firsts = np.unique(trees[order], axis=0, return_index=True)
-        order = order[np.sort(firsts)]
-        certain = len(labels) < count
-        if len(order) and not certain:
-            certain = bool(totals[order[0]] >= scores[-1] + self._most_added(words) - NEARLY)
-        return Found(trees[order], totals[order], len(order) > 0 and order[0] == 0, certain)
+    def _read(self, sentences: Int64s, labels: Sequences) -> Iterator[Found]:
+        """The trees of some sentences' label sequences."""
+        lengths = np.diff(self.scores.offsets)[sentences]
+        heads = self._decoded(labels.ids, offsets_of(np.repeat(lengths, labels.counts)))
+        totals = labels.scores + self._added(heads, sentences, labels.counts)
+        starts, bases = offsets_of(labels.counts), offsets_of(lengths * labels.counts)
+        for row, sentence in enumerate(sentences.tolist()):
+            own = slice(starts[row], starts[row + 1])
+            trees = np.maximum(heads[bases[row] : bases[row + 1]], 0).reshape(-1, lengths[row])
+            found = Found.of(trees, totals[own])
+            if len(found.trees):
+                most = labels.scores[own][-1] + self._most_added[sentence]
+                found = replace(found, certain=bool(found.scores[0] >= most - NEARLY))
+            yield found
 
-    def _decoded(self, labels: Int32s, words: slice) -> tuple[Int32s, Bools]:
-        """The trees of some label sequences of a sentence, and whether they are trees.
+    def _with_proposals(self, found: dict[int, Found], likely: LikelyHeads) -> dict[int, Found]:
+        """Of sentences whose best tree is not certain, the same trees, and those that arcs propose."""
+        chosen = [one for one in found if not found[one].certain and len(found[one].trees) and self._has_table(one)]
+        if not chosen:
+            return {}
+        heads = list[Int32s]()
+        for sentence in chosen:
+            table = head_table(likely, self._words(sentence))
+            votes = np.log(found[sentence].votes() + NO_VOTE)
+            both = votes + self.search.inventory.weights.arcs * np.maximum(table, UNLIKELY)
+            heads += [spanning_tree(table), spanning_tree(both)]
+        sentences = np.array(chosen, dtype=np.int64)
+        others = self._read(sentences, self._encoded(sentences, np.concatenate(heads)))
+        return {sentence: found[sentence].and_others(one) for sentence, one in zip(chosen, others, strict=True)}
+
+    def _encoded(self, sentences: Int64s, heads: Int32s) -> Sequences:
+        """The labels of two trees of each sentence, without those trees that need a label which no word has."""
+        of_trees = np.repeat(sentences, 2)
+        offsets = offsets_of(np.diff(self.scores.offsets)[of_trees])
+        (ids,), known = self.search.inventory.labels_of(heads, offsets)
+        rows = np.arange(len(ids)) + np.repeat(self.scores.offsets[of_trees] - offsets[:-1], np.diff(offsets))
+        logs = log_probabilities(self.scores.labels[self.search.task][rows])[np.arange(len(ids)), ids]
+        scores = np.add.reduceat(logs.astype(np.float64), offsets[:-1])
+        return Sequences(known.reshape(-1, 2).sum(axis=1), ids[np.repeat(known, np.diff(offsets))], scores[known])
+
+    def _decoded(self, ids: Int32s, offsets: Int64s) -> Int32s:
+        """The heads of some label sequences, -1 where a word has none.
 
         An encoding reads the names of all labels, of which there may be thousands, so it is given those that are used.
         """
-        inventory, size = self.search.inventory, words.stop - words.start
-        names = inventory.names[inventory.encoding.tasks[0]]
-        used, ids = np.unique(labels, return_inverse=True)
-        column = Column(ids.reshape(-1).astype(np.int32), tuple(names[label] for label in used.tolist()))
-        asserted = inventory.encoding.decode([column], offsets_of([size] * len(labels)))
-        return np.maximum(asserted, 0).reshape(-1, size), are_trees(np.asarray(asserted).reshape(-1, size))
+        inventory = self.search.inventory
+        return inventory.encoding.decode([column_of_codes(ids, inventory.names[self.search.task])], offsets)
 
-    def _added(self, trees: Int32s, words: slice) -> Float64s:
-        """What relations and arcs add to the score of each tree of a sentence."""
-        relations, roots = self._relations
-        added = np.where(trees > 0, relations[words], roots[words]).sum(axis=1).astype(np.float64)
-        if self._likely is not None:
-            found = self._likely.heads[words] == trees[:, :, None]  # (trees, words, heads)
-            logs = np.where(found, self._likely.logs[words], UNLIKELY).max(axis=2)
-            added += self.search.inventory.weights.arcs * np.maximum(logs, UNLIKELY).sum(axis=1).astype(np.float64)
-        return np.asarray(added)
+    def _added(self, heads: Int32s, sentences: Int64s, counts: Int64s) -> Float64s:
+        """What relations and arcs add to the score of each tree, -inf to that of what is none."""
+        likely, weight = self._likely or NO_ARCS, self.search.inventory.weights.arcs
+        return np.asarray(
+            added_scores(
+                heads, sentences, counts, self.scores.offsets, *self._relations, likely.heads, likely.logs, weight
+            )
+        )
 
-    def _most_added(self, words: slice) -> float:
-        relations, roots = self._relations
-        most = float(np.maximum(relations[words], roots[words]).sum())
+    @cached_property
+    def _most_added(self) -> Float64s:
+        """What they add to the scores of each sentence's trees at most."""
+        most = np.maximum(*self._relations).astype(np.float64)
         if self._likely is not None:
-            tops = np.maximum(self._likely.logs[words, 0], UNLIKELY)
-            most += self.search.inventory.weights.arcs * float(tops.sum())
-        return most
+            most += self.search.inventory.weights.arcs * np.maximum(self._likely.logs[:, 0], UNLIKELY)
+        return np.diff(np.cumsum(np.append(0.0, most))[self.scores.offsets])
 
     @cached_property
     def _argmax(self) -> tuple[Int32s, Bools]:
         """The trees of each word's best label, and in which sentences nothing could be better."""
         offsets, inventory = self.scores.offsets, self.search.inventory
-        labels = best_labels(self.scores.labels[inventory.encoding.tasks[0]])
-        asserted = inventory.encoding.decode(inventory.columns([labels]), offsets)
-        heads, decided = np.maximum(asserted, 0), accepted(labels, offsets, self.search.automaton)
-        for sentence in np.flatnonzero(decided).tolist():
-            words = self._words(sentence)
-            decided[sentence] = bool(are_trees(np.asarray(asserted[words])[None])[0])
-            decided[sentence] &= self._added(heads[None, words], words)[0] >= self._most_added(words) - NEARLY
-        return heads, decided
+        labels = best_labels(self.scores.labels[self.search.task])
+        heads = inventory.encoding.decode(inventory.columns([labels]), offsets)
+        added = self._added(heads, np.array(self._all), np.ones(len(self._all), dtype=np.int64))
+        decided = accepted(labels, offsets, self.search.automaton) & (added >= self._most_added - NEARLY)
+        return np.maximum(heads, 0), decided
 
     @cached_property
     def _choices(self) -> Choices:
         """The likeliest labels of all words."""
-        table = self.scores.labels[self.search.inventory.encoding.tasks[0]]
+        table = self.scores.labels[self.search.task]
         return Choices(*likeliest(table, np.arange(len(table)), MASS, -np.inf, MOST_LABELS))
 
     @cached_property
@@ -218,26 +268,75 @@ class AutomatonTrees:
         return arcs.likeliest() if arcs is not None and weight else None
 
     @property
-    def _beam(self) -> Beam:
-        return self.search.config.beam
+    def _all(self) -> range:
+        """The numbers of all sentences."""
+        return range(len(self.scores.offsets) - 1)
 
     def _words(self, sentence: int) -> slice:
         return slice(*self.scores.offsets[sentence : sentence + 2].tolist())
 
+    def _has_table(self, sentence: int) -> bool:
+        """Whether a sentence is short enough for a table of all heads."""
+        return bool(np.diff(self.scores.offsets)[sentence] <= LONGEST_TABLE)
+
     def _repaired(self, words: slice) -> Int32s:
         inventory = self.search.inventory
-        labels = best_labels(self.scores.labels[inventory.encoding.tasks[0]][words])
+        labels = best_labels(self.scores.labels[self.search.task][words])
         offsets = np.array([0, words.stop - words.start])
         return repaired_heads(inventory, [labels], self.scores.deprels[words], offsets, self.upos)
 
 
 @compiled()
-def are_trees(asserted: Int32s) -> Bools:
-    """Which rows of heads are trees with one root, which may be a word without a head (-1)."""
-    result = np.zeros(len(asserted), dtype=np.bool_)
-    for row in range(len(asserted)):
-        roots = 0
-        for head in asserted[row]:
-            roots += head <= 0
-        result[row] = roots == 1 and not has_cycle(np.maximum(asserted[row], 0).astype(np.int32))
-    return result
+def added_scores(
+    heads: Int32s,
+    sentences: Int64s,
+    counts: Int64s,
+    offsets: Int64s,
+    relations: Float32s,
+    roots: Float32s,
+    likely: Int32s,
+    logs: Float32s,
+    weight: float,
+) -> Float64s:
+    """What relations and arcs add to the score of each tree of some sentences, -inf to that of what is none."""
+    added, at, tree = np.zeros(counts.sum()), 0, 0
+    for row in range(len(sentences)):
+        start, end = offsets[sentences[row]], offsets[sentences[row] + 1]
+        for _ in range(counts[row]):
+            own = heads[at : at + end - start]
+            at += end - start
+            if not forms_tree(own):
+                added[tree] = -np.inf
+            else:
+                for word in range(start, end):
+                    head = max(own[word - start], 0)
+                    added[tree] += relations[word] if head > 0 else roots[word]
+                    if len(likely):
+                        log = UNLIKELY
+                        for place in range(likely.shape[1]):
+                            if likely[word, place] == head:
+                                log = max(log, logs[word, place])
+                        added[tree] += weight * log
+            tree += 1
+    return added
+
+
+@compiled()
+def forms_tree(heads: Int32s) -> bool:
+    """Whether heads form a tree with one root, which may be a word without a head (-1)."""
+    roots = 0
+    for head in heads:
+        roots += head <= 0
+    return roots == 1 and not has_cycle(np.maximum(heads, 0).astype(np.int32))
+
+
+@compiled()
+def are_new(trees: Int32s) -> Bools:
+    """Which rows are not like any before them."""
+    new = np.ones(len(trees), dtype=np.bool_)
+    for row in range(len(trees)):
+        for other in range(row):
+            if new[other] and (trees[row] == trees[other]).all():
+                new[row] = False
+                break
+    return new

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from biplanar.data.arrays import Bools, Int32s
-from biplanar.data.forest import Column
+from biplanar.data.arrays import Bools, Int32s, Int64s
+from biplanar.data.forest import Column, Forest
 from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import Encoding
 from biplanar.encodings.columns import COLUMNS
@@ -70,6 +70,21 @@ class LabelInventory:
     def columns(self, labels: Sequence[Int32s]) -> list[Column]:
         """Labels of the encoding's tasks with their names."""
         return [Column(ids, self.names[task]) for ids, task in zip(labels, self.encoding.tasks, strict=True)]
+
+    def labels_of(self, heads: Int32s, offsets: Int64s) -> tuple[list[Int32s], Bools]:
+        """The labels of some trees, by task, -1 for those that are not here; and which trees have none of these."""
+        relations = Column(np.zeros(len(heads), dtype=np.int32), ("_",))
+        columns, ids = self.encoding.encode(Forest(offsets, heads, relations)), list[Int32s]()
+        for task, column in zip(self.encoding.tasks, columns, strict=True):
+            numbers = self._numbers[task]
+            ids.append(np.array([numbers.get(name, -1) for name in column.names], dtype=np.int32)[column.ids])
+        return ids, np.minimum.reduceat(np.minimum.reduce(ids), offsets[:-1]) >= 0
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, Mapping[str, int]]:
+        """The labels' numbers, by task and name."""
+        tasks = self.encoding.tasks
+        return {task: {name: number for number, name in enumerate(self.names[task])} for task in tasks}
 
     def check_tasks(self, most: int, wanted: str) -> None:
         """Refuse an encoding that has no task, or more than are looked at."""

@@ -40,6 +40,14 @@ def spanning_tree(scores: Float64s) -> Int32s:
 
 
 @compiled()
+def best_tree(scores: Float64s) -> Int32s:
+    """The same for finite scores, of which none is forbidden; the table is used up."""
+    penalties = np.zeros(scores.shape, dtype=np.int32)
+    penalties[:, 0] = len(scores) + 1
+    return _spanning_tree(penalties, scores)
+
+
+@compiled()
 def _spanning_tree(penalties: Int32s, scores: Float64s) -> Int32s:
     """Walk up from each word along the best arcs, to the root or a word that leads there; contract cycles on the way.
 

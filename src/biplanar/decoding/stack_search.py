@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from biplanar.data.arrays import Float32s, Int32s, Int64s
+from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
 from biplanar.data.forest import Column
-from biplanar.decoding.arcs import head_table
+from biplanar.decoding.arcs import LONGEST_TABLE, arc_trees, log_probability_of
 from biplanar.decoding.beam import Beam, Outcome, SearchConfig
-from biplanar.decoding.candidates import MASS, TopCandidates, find_tops
+from biplanar.decoding.candidates import MASS, SECOND_PLANE, TopCandidates, best_relations, find_tops
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.lattice import searches
 from biplanar.decoding.lattice.arcs import Arcs, agree, no_arcs, weigh_arcs
@@ -24,8 +24,11 @@ from biplanar.decoding.scores import LikelyHeads, Scores
 from biplanar.decoding.spanning import spanning_tree
 from biplanar.encodings.stacks import as_stack_encoding
 
-# The longest sentences of which scores of all pairs of words are written down.
-LONGEST_TABLE = 500
+# The weights of the planes' labels where arcs are known, as in the search.
+PLANES = (np.float32(1.0), SECOND_PLANE)
+
+# Sums of floats in another order.
+NEARLY = 1e-4
 
 
 @dataclass(frozen=True)
@@ -180,14 +183,42 @@ class StackTrees:
     def best(self) -> tuple[Int32s, Outcome]:
         """The best trees; where the search was lost, the best trees of the arcs alone, or else of greedy decoding."""
         found, offsets = self.search.best(self.scores), self.scores.offsets
-        likely = self.search.likely_heads(self.scores)
-        for sentence in found.lost:
+        likely, lost = self.search.likely_heads(self.scores), found.lost
+        if likely is not None:
+            self._take_proposals(found, likely)
+            lost = lost[np.diff(offsets)[lost] > LONGEST_TABLE]
+        for sentence in lost:
             words = slice(*offsets[sentence : sentence + 2])
-            if likely is not None and words.stop - words.start <= LONGEST_TABLE:
-                found.heads[words] = spanning_tree(head_table(likely, words))
-            else:
-                found.heads[words] = self._repaired(found, words)
+            found.heads[words] = self._repaired(found, words)
         return found.heads, found.outcome
+
+    def _take_proposals(self, found: Found, likely: LikelyHeads) -> None:
+        """Where arcs do not agree with a tree, take their own best one if it is better, or if the search was lost."""
+        offsets, lost = self.scores.offsets, np.zeros(len(self.scores.offsets) - 1, dtype=np.bool_)
+        lost[found.lost] = True
+        differ = lost | ~agree(found.heads, likely.heads[:, 0], offsets)
+        sentences = np.flatnonzero(differ & (np.diff(offsets) <= LONGEST_TABLE))
+        if not len(sentences):
+            return
+        heads, (rows, places) = arc_trees(likely, offsets, sentences), words_of(sentences, offsets)
+        labels, known = self.search.inventory.labels_of(heads, places)
+        gains = np.add.reduceat(self._gains(found, likely, rows, heads, labels), places[:-1])
+        taken = np.repeat(lost[sentences] | (known & (gains > NEARLY)), np.diff(places))
+        found.heads[rows[taken]] = heads[taken]
+
+    def _gains(self, found: Found, likely: LikelyHeads, rows: Int64s, heads: Int32s, labels: list[Int32s]) -> Float64s:
+        """What each word's label, relation and arc gain if it gets other heads and labels."""
+        inventory, before = self.search.inventory, found.heads[rows]
+        arcs = log_probability_of(likely, rows, heads) - log_probability_of(likely, rows, before)
+        gains = inventory.weights.arcs * arcs.astype(np.float64)
+        for task, weight, new, old in zip(inventory.encoding.tasks, PLANES, labels, found.labels, strict=False):
+            table = self.scores.labels[task]
+            with np.errstate(invalid="ignore"):  # of what is infinite
+                gains += weight * (table[rows, new] - table[rows, old[rows]])
+        changed = np.flatnonzero((heads == 0) != (before == 0))
+        relations, roots = best_relations(self.scores.deprels, rows[changed], inventory.roots)
+        gains[changed] += np.where(heads[changed] == 0, roots - relations, relations - roots)
+        return gains
 
     def _repaired(self, found: Found, words: slice) -> Int32s:
         inventory, places = self.search.inventory, np.array([0, words.stop - words.start])

@@ -55,6 +55,39 @@ class Paths(NamedTuple):
     score: Float64s
 
 
+class Sequences(NamedTuple):
+    """Label sequences of some sentences, end to end, the best of each sentence first."""
+
+    counts: Int64s  # how many each sentence has
+    ids: Int32s
+    scores: Float64s  # of each sequence
+
+
+@compiled()
+def label_sequences(
+    sentences: Int64s, offsets: Int64s, choices: Choices, automaton: Automaton, limits: SearchLimits, wanted: int
+) -> Sequences:
+    """Up to so many label sequences of each sentence that lead to an end."""
+    room, total, found = 0, 0, 0
+    for sentence in sentences:
+        room += wanted * (offsets[sentence + 1] - offsets[sentence])
+    counts, ids = np.zeros(len(sentences), dtype=np.int64), np.empty(room, dtype=np.int32)
+    scores = np.empty(wanted * len(sentences))
+    for row in range(len(sentences)):
+        start = offsets[sentences[row]]
+        words = offsets[sentences[row] + 1] - start
+        paths = find_paths(start, words, choices, automaton, limits)
+        labels, logs = best_paths(paths, words, wanted, limits.nodes * wanted)
+        counts[row] = len(labels)
+        for path in range(len(labels)):
+            scores[found + path] = logs[path]
+            for word in range(words):
+                ids[total] = labels[path, word]
+                total += 1
+        found += len(labels)
+    return Sequences(counts, ids[:total].copy(), scores[:found].copy())
+
+
 @compiled()
 def first_state(family: int) -> int:
     """The state before the first word."""

@@ -1,0 +1,86 @@
+"""Trees that arcs propose where labels alone lead elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from biplanar.data.forest import Column, Forest
+from biplanar.decoding.arcs import KnownHeads, arc_trees, head_table
+from biplanar.decoding.beam import Beam, SearchConfig
+from biplanar.decoding.inventory import LabelInventory, Weights
+from biplanar.decoding.scores import LikelyHeads, Scores
+from biplanar.decoding.search import make_search
+from biplanar.decoding.spanning import spanning_tree
+from biplanar.encodings import get_encoding
+from tests.encodings.forests import every_projective_tree
+
+RELATIONS = ("nsubj", "root", "obj")
+WANTED = np.array([0, 1, 1, 2, 1, 3], dtype=np.int32)  # arcs cross
+CHAIN = np.array([0, 1, 2, 3, 4, 5], dtype=np.int32)
+NARROW = SearchConfig(Beam(states=1, wider=1))
+
+
+def forest_of(*trees: np.ndarray) -> Forest:
+    words = np.concatenate(trees)
+    return Forest(np.arange(len(trees) + 1) * 6, words, Column(np.zeros(len(words), dtype=np.int32), ("x",)))
+
+
+def known_labels(name: str) -> LabelInventory:
+    """All labels of projective trees, and of the crossing one."""
+    encoding = get_encoding(name)
+    forests = [every_projective_tree(6), forest_of(WANTED)]
+    columns = zip(*(encoding.encode(forest) for forest in forests), strict=True)
+    names = {
+        task: tuple(dict.fromkeys(label for one in own for label in one.names))
+        for task, own in zip(encoding.tasks, columns, strict=True)
+    }
+    return LabelInventory(encoding, {**names, "deprel": RELATIONS}, Weights(1.0))
+
+
+def scores_of(inventory: LabelInventory) -> Scores:
+    """Labels are sure of a chain, arcs of the crossing tree."""
+    (labels, _), tables = inventory.labels_of(CHAIN, np.array([0, 6])), {}
+    for task, own in zip(inventory.encoding.tasks, labels, strict=True):
+        tables[task] = np.zeros((6, len(inventory.names[task])), dtype=np.float32)
+        tables[task][np.arange(6), own] = 3
+    tables["deprel"] = np.zeros((6, len(RELATIONS)), dtype=np.float32)
+    heads = np.stack([WANTED, np.where(WANTED == CHAIN, -1, CHAIN)], axis=1)
+    logs = np.array([[0.0, -11.0]] * 6, dtype=np.float32)
+    return Scores(np.array([0, 6]), tables, arcs=KnownHeads(LikelyHeads(heads, logs)))
+
+
+@pytest.mark.parametrize("name", ["2p-full", "7-bit-full", "hierarchical", "covington"])
+class TestArcs:
+    def test_they_propose_what_the_search_did_not_find(self, name):
+        inventory = known_labels(name)
+        heads, _ = make_search(inventory, NARROW).trees(scores_of(inventory)).best()
+        assert heads.tolist() == WANTED.tolist()
+
+    def test_not_if_it_is_worse(self, name):
+        inventory = replace(known_labels(name), weights=Weights(0.01))
+        heads, _ = make_search(inventory, NARROW).trees(scores_of(inventory)).best()
+        assert heads.tolist() == CHAIN.tolist()
+
+
+def test_trees_of_arcs_are_spanning_trees():
+    rng, offsets = np.random.default_rng(3), np.array([0, 4, 5, 14])
+    lengths = np.repeat(np.diff(offsets), np.diff(offsets))
+    heads = np.array([rng.permutation(length + 1)[[0, 1]] for length in lengths], dtype=np.int32)
+    heads[offsets[1] : offsets[2], 1] = -1
+    likely = LikelyHeads(heads, -np.sort(rng.exponential(size=heads.shape)).astype(np.float32))
+    own = [spanning_tree(head_table(likely, slice(*offsets[[one, one + 1]]))) for one in (2, 0)]
+    assert arc_trees(likely, offsets, np.array([2, 0])).tolist() == np.concatenate(own).tolist()
+
+
+def test_labels_that_are_not_known():
+    inventory = known_labels("4-bit")
+    (column,) = inventory.encoding.encode(forest_of(CHAIN))
+    fewer = replace(inventory, names={**inventory.names, "bits": column.names})
+    flat = np.array([2, 0, 2, 2, 2, 2], dtype=np.int32)
+    (labels,), known = fewer.labels_of(np.concatenate([CHAIN, flat]), np.array([0, 6, 12]))
+    assert known.tolist() == [True, False]
+    assert [fewer.names["bits"][label] for label in labels[:6]] == column.labels()
+    assert -1 in labels[6:]
