@@ -129,14 +129,14 @@ def execute(work: Work, run: Run) -> str:
     scores: dict[str, Any] = {}
     if isinstance(trainer, BiaffineTrainer):
         for name, gold in (("dev", dev), ("test", test)):
-            scores[name] = {BIAFFINE: _metrics(gold, parse(trainer, gold)[BIAFFINE], TREES)}
+            scores[name] = {BIAFFINE: metrics_of(gold, parse(trainer, gold)[BIAFFINE], TREES)}
     else:
         with tempfile.TemporaryDirectory() as temporary:
             stored = Path(temporary) if work.scores is None else work.scores / run.key
             store(trainer, {"dev": dev, "test": test}, stored)
             scores = judge(stored, folder, work.decoders)
         for name, gold in (("dev", dev), ("test", test)):
-            scores[name]["columns"] = _metrics(gold, _tagged(trainer, gold), COLUMNS)
+            scores[name]["columns"] = metrics_of(gold, _tagged(trainer, gold), COLUMNS)
     result = {
         "key": run.key,
         "scores": scores,
@@ -187,7 +187,9 @@ def judge(stored: Path, data: Path, wanted: Sequence[str] = Work.decoders) -> di
         parsed = {decoder: how.decode(scores) for decoder, how in decoders.items() if decoder in wanted}
         if scores.arcs is not None:
             parsed["arcs"] = _spanned(scores, inventory)
-        found[name] = {decoder: _metrics(gold, _trees(gold, one, inventory), TREES) for decoder, one in parsed.items()}
+        found[name] = {
+            decoder: metrics_of(gold, with_trees(gold, one, inventory), TREES) for decoder, one in parsed.items()
+        }
     return found
 
 
@@ -200,7 +202,8 @@ def _spanned(scores: Scores, inventory: LabelInventory) -> Parsed:
     return Parsed(heads, np.asarray(relations))
 
 
-def _trees(gold: list[Sentence], parsed: Parsed, inventory: LabelInventory) -> list[Sentence]:
+def with_trees(gold: list[Sentence], parsed: Parsed, inventory: LabelInventory) -> list[Sentence]:
+    """The sentences with the trees that were found."""
     forest = Forest(offsets_of(map(len, gold)), parsed.heads, Column(parsed.relations, inventory.deprels))
     return [sentence.with_tree(tree) for sentence, tree in zip(gold, forest.trees(), strict=True)]
 
@@ -219,7 +222,8 @@ def _scorer(trainer: Trainer) -> tuple[TorchTagger, LabelInventory]:
     return scorer, LabelInventory(trainer.encoding, trainer.vocabulary.tasks)
 
 
-def _metrics(gold: list[Sentence], trees: list[Sentence], names: Sequence[str]) -> dict[str, Any]:
+def metrics_of(gold: list[Sentence], trees: list[Sentence], names: Sequence[str]) -> dict[str, Any]:
+    """Some metrics in percent, and with those of trees, what is not projective."""
     found = evaluate(gold, trees)
     shares: dict[str, Any] = {name: round(100 * found[name].f1, 2) for name in names if name in found.scores}
     return shares | ({name: found[name].to_dict() for name in BOTH_SIDES} if names == TREES else {})

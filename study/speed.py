@@ -26,15 +26,19 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from benchmarks.machine import available_cores, machine, versions
 
 from biplanar.bulk.chunks import Source
 from biplanar.bulk.engines import ThisProcess
 from biplanar.bulk.files import parse_files
 from biplanar.bulk.task import Task
-from biplanar.data.conllu import read_conllu, write_conllu
+from biplanar.data.conllu import Sentence, read_conllu, write_conllu
 from biplanar.errors import FileError
+from biplanar.pipeline.loading import load
+from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.options import ParseOptions
+from biplanar.pipeline.parser import Parser
 from biplanar.tagger.features import Corpus, batches_by_words
 from study.common import command, read_json, write_json
 from study.queue import RESULTS
@@ -46,64 +50,71 @@ DECODERS = ("paper", "search")
 Row = dict[str, Any]
 
 
+class Scoring:
+    """All sentences of a file, to be scored by a model as if it had just been loaded."""
+
+    def __init__(self, parser: Parser, sentences: list[Sentence]) -> None:
+        self.parser, self.corpus = parser, Corpus.of(sentence.forms for sentence in sentences)
+        lengths = self.corpus.lengths
+        self._batches = batches_by_words(lengths, parser.batch_words, np.argsort(-lengths, kind="stable"))
+
+    def __call__(self) -> None:
+        """Score all sentences."""
+        scorer = self.parser.scorer
+        self.forget()
+        forms = scorer.represent(self.corpus.forms)
+        begun = [scorer.score(forms, self.corpus.batch(batch)) for batch in self._batches]
+        for scores in begun:  # a device may still be at work
+            scores.labels["deprel"]
+
+    def forget(self) -> None:
+        """Drop the vectors of forms that are remembered."""
+        scorer: Any = self.parser.scorer
+        scorer._forms._forget()
+
+
 class Subject:
     """A loaded model, and the passes over its treebank's test set that are timed."""
 
     def __init__(self, model: Path, data: Path, device: str, runtime: str, folder: Path) -> None:
-        import numpy as np
-
-        from biplanar.pipeline.loading import load
-        from biplanar.pipeline.model_folder import ModelFolder
-        from biplanar.pipeline.train import export_model
-
-        files = ModelFolder(model)
-        if runtime == "int8" and not files.int8.exists():
-            export_model(files)
         sentences = list(read_conllu(data / treebank_of(model) / "test.tagged.conllu.xz"))
-        self._corpus = Corpus.of(sentence.forms for sentence in sentences)
-        self._parser = load(model, device=device, runtime=runtime, threads=1 if device == "cpu" else None)
-        lengths = self._corpus.lengths
-        self._batches = batches_by_words(lengths, self._parser.batch_words, np.argsort(-lengths, kind="stable"))
+        self._scoring = Scoring(load_exported(model, device, runtime), sentences)
         self._source, self._target = folder / f"{model.name}.conllu", folder / f"{model.name}-trees.conllu"
         with self._source.open("w", encoding="utf-8", newline="") as stream:
             write_conllu(sentences, stream)
         self.known: Row = {
             "key": model.name,
-            "epochs": files.read_settings()[0].training.epochs,
+            "epochs": ModelFolder(model).read_settings()[0].training.epochs,
             "device": device,
             "runtime": runtime,
             "sentences": len(sentences),
-            "words": int(lengths.sum()),
+            "words": int(self._scoring.corpus.lengths.sum()),
         }
 
     @property
     def passes(self) -> dict[str, Callable[[], None]]:
         """What is timed, by its name."""
-        return {"network": self.network} | {f"file to file, {one}": self._file_to_file(one) for one in DECODERS}
-
-    def network(self) -> None:
-        """Score all sentences."""
-        scorer = self._parser.scorer
-        self._forget()
-        forms = scorer.represent(self._corpus.forms)
-        begun = [scorer.score(forms, self._corpus.batch(batch)) for batch in self._batches]
-        for scores in begun:  # a device may still be at work
-            scores.labels["deprel"]
+        return {"network": self._scoring} | {f"file to file, {one}": self._file_to_file(one) for one in DECODERS}
 
     def _file_to_file(self, decoder: str) -> Callable[[], None]:
-        task = Task(self._parser.folder.path, options=ParseOptions(decoder=decoder))
+        parser = self._scoring.parser
+        task = Task(parser.folder.path, options=ParseOptions(decoder=decoder))
 
         def parse() -> None:
-            self._forget()
+            self._scoring.forget()
             with self._target.open("wb") as stream:
-                parse_files(Source((self._source,)), stream, task, ThisProcess(loaded=task.with_parser(self._parser)))
+                parse_files(Source((self._source,)), stream, task, ThisProcess(loaded=task.with_parser(parser)))
 
         return parse
 
-    def _forget(self) -> None:
-        """Drop the vectors of forms that are remembered, as if the parser had just been loaded."""
-        scorer: Any = self._parser.scorer
-        scorer._forms._forget()
+
+def load_exported(model: Path, device: str, runtime: str) -> Parser:
+    """A model on a device; on a processor, on one core, and exported first where it must be."""
+    from biplanar.pipeline.train import export_model
+
+    if runtime == "int8" and not ModelFolder(model).int8.exists():
+        export_model(ModelFolder(model))
+    return load(model, device=device, runtime=runtime, threads=1 if device == "cpu" else None)
 
 
 def treebank_of(model: Path) -> str:
