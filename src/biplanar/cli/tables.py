@@ -21,6 +21,7 @@ def new_table(title: str, *columns: str) -> Table:
         show_edge=False,
         pad_edge=False,
         collapse_padding=True,
+        min_width=len(title),  # so that it stays on one line
     )
     for number, column in enumerate(columns):
         table.add_column(column, justify="right" if number else "left", overflow="fold")
