@@ -12,6 +12,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -58,10 +59,16 @@ SCRIPT_TREE = f"""\
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(tmp_path_factory.mktemp("serve") / "log.txt") as address:
+        yield address
+
+
+@contextmanager
+def serving(log: Path) -> Iterator[str]:
+    """The address of a server with the model that ships inside."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "biplanar", "serve", "--port", str(port)]
-    log = tmp_path_factory.mktemp("serve") / "log.txt"
     with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as server:
         try:
             wait_for(f"http://127.0.0.1:{port}/healthz", server, log)
@@ -83,11 +90,20 @@ def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
+    if find_browser() is None:
         pytest.skip(f"no browser: looked for {', '.join(BROWSERS)}")
+    with launched() as browser:
+        yield browser
+
+
+def find_browser() -> str | None:
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+@contextmanager
+def launched() -> Iterator[Any]:
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
         yield browser
         browser.close()
 
@@ -171,6 +187,25 @@ def type_text(page: Any, text: str, words: list[str]) -> None:
 def arcs_shown(page: Any) -> set[str]:
     shown = "elements => elements.filter(e => getComputedStyle(e).visibility === 'visible').map(e => e.dataset.arc)"
     return set(page.locator(".tree .arc").evaluate_all(shown))
+
+
+def arcs_after_steps(page: Any, steps: int) -> list[set[str]]:
+    """The arcs that are shown after each of so many steps on."""
+    shown = page.evaluate(
+        """async (steps) => {
+            const button = document.querySelector("[aria-label='One step on']");
+            const visible = (arc) => getComputedStyle(arc).visibility === "visible";
+            const shown = [];
+            for (let step = 0; step < steps; step += 1) {
+                button.click();
+                await new Promise(requestAnimationFrame);
+                shown.push([...document.querySelectorAll(".tree .arc")].filter(visible).map((arc) => arc.dataset.arc));
+            }
+            return shown;
+        }""",
+        steps,
+    )
+    return list(map(set, shown))
 
 
 def arcs_of(tree: Tree) -> set[str]:
@@ -579,14 +614,12 @@ def test_stepping_through_the_decoding_ends_in_the_same_tree(page, encoding):
         page.click("[aria-label='Back to the start']")
         assert arcs_shown(page) == set()
         steps = int(page.locator(".replay input").get_attribute("max"))
-        for _ in range(steps - 1):
-            before = arcs_shown(page)
-            page.click("[aria-label='One step on']")
-            assert len(arcs_shown(page) - before) <= 1
-            assert before <= arcs_shown(page)
-        asserted = arcs_shown(page)
+        shown = [set(), *arcs_after_steps(page, steps - 1)]
+        for before, after in pairwise(shown):
+            assert len(after - before) <= 1
+            assert before <= after
         root = sentence.tree.heads.index(0) + 1
-        assert asserted | {f"0-{root}"} == arcs_of(sentence.tree)
+        assert shown[-1] | {f"0-{root}"} == arcs_of(sentence.tree)
         page.click("[aria-label='One step on']")
         assert arcs_shown(page) == arcs_of(sentence.tree)
         assert page.locator(".stack li").count() == 0
@@ -599,8 +632,10 @@ def test_stepping_through_the_decoding_ends_in_the_same_tree(page, encoding):
 def test_labels_that_cannot_say_the_tree_are_found_out(page):
     show_file(page, CROSSING)
     choose(page, "#encoding", "1p-brackets")
+    dashed = page.locator(".tree .lost").count()
     page.click("[aria-label='To the end']")
     assert "they cannot say the dashed ones" in page.locator(".story").text_content()
+    assert page.locator(".tree .lost").count() == dashed
     lost = page.locator(".tree .lost").evaluate_all("all => all.map(e => e.dataset.arc)")
     sentence = next(iter(parse_conllu(CROSSING.read_text(encoding="utf-8"))))
     rows = biplanar.encode(sentence.tree, "1p-brackets")

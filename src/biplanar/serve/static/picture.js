@@ -248,14 +248,15 @@ export class Picture {
     if (hidden) this.element.scrollLeft += place.left + place.width / 2 - (box.left + box.width / 2);
   }
 
-  /** Show a moment of the decoding: these arcs only, this word and bracket at work. Null shows the whole tree. */
-  showMoment(moment) {
+  /** Show a moment of the decoding: these arcs only, this word and bracket at work. Null shows the whole tree. Arcs
+   * that labels cannot say are dashed. */
+  showMoment(moment, lost = moment?.lost) {
     this.svg.classList.toggle("replaying", moment !== null);
     for (const element of this.svg.querySelectorAll(".arc")) {
       const extra = element.classList.contains("extra");
       element.classList.toggle("absent", moment ? !moment.arcs.has(element.dataset.arc) : extra);
       element.classList.toggle("fresh", Boolean(moment?.fresh.includes(element.dataset.arc)));
-      element.classList.toggle("lost", Boolean(moment?.lost?.has(element.dataset.arc)));
+      element.classList.toggle("lost", Boolean(lost?.has(element.dataset.arc)));
     }
     for (const element of this.svg.querySelectorAll(".word")) {
       element.classList.toggle("current", Number(element.dataset.word) === moment?.word);

@@ -48,7 +48,7 @@ export class SentenceView {
       forms: sentence.forms, rtl: sentence.rtl, arcs: this.arcs(decoding), rows: this.rows, labels: tree.labels,
       tasks: tasksOf(encoding, tree), signs: decoding?.signs ?? null, onSelect: (arcs) => this.tell(arcs),
     });
-    picture.showMoment(null);
+    picture.showMoment(null, decoding?.at(decoding.last).lost);
     fill(byId("picture"), picture.element);
     this.replay = decoding ? new Replay(decoding, sentence.forms, picture) : null;
     fill(byId("replay"), this.replay ? this.replay.element : make("p", { class: "hint" }, cannotSay(encoding)));
