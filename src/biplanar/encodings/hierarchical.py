@@ -32,6 +32,8 @@ STRUCTURAL, SIGN, INDEX_AT = 4, 3, 3
 WIDTH, MOST_ENTRIES = 3, 20
 ENTRY = (1 << WIDTH) - 1
 LEFTWARD, RIGHTWARD, RIGHTWARD_HEADLESS, DEPENDENT_1, HEAD_0, HEAD_1, DEPENDENT_2 = range(1, 8)
+TO_THE_LEFT, TO_THE_RIGHT = 1 << LEFTWARD, 1 << RIGHTWARD | 1 << RIGHTWARD_HEADLESS
+ANY_STRUCTURAL = TO_THE_LEFT | TO_THE_RIGHT
 ROOT_FOUND = 1 << (WIDTH * MOST_ENTRIES)
 STACK = ROOT_FOUND - 1
 
@@ -263,7 +265,7 @@ def step_hierarchical(key: int, steps: Int32s, begin: int, end: int) -> int:
         step = steps[place]
         sign, index = step & SIGN, step >> INDEX_AT
         if step & STRUCTURAL and sign >= CLOSE_LEFT:
-            at = _find(stack, sign == CLOSE_LEFT, index)
+            at = _find(stack, TO_THE_LEFT if sign == CLOSE_LEFT else TO_THE_RIGHT, index)
             if at < 0:
                 return -1
             entry = stack >> (WIDTH * at) & ENTRY
@@ -286,7 +288,7 @@ def step_hierarchical(key: int, steps: Int32s, begin: int, end: int) -> int:
                     below = below << WIDTH | passed
             stack = below
         elif sign >= CLOSE_LEFT:
-            at = _find_any(stack, index)
+            at = _find(stack, ANY_STRUCTURAL, index)
             if at < 0:
                 return -1
             if sign == CLOSE_RIGHT:
@@ -324,26 +326,11 @@ def _entry(step: int, own: int) -> int:
 
 
 @compiled()
-def _find(stack: int, leftward: bool, skipped: int) -> int:
-    """How deep the structural entry is that a structural closer takes, -1 if there is none."""
+def _find(stack: int, kinds: int, skipped: int) -> int:
+    """How deep the entry of one of these kinds is before which so many others are skipped, -1 if there is none."""
     at = 0
     while stack:
-        entry = stack & ENTRY
-        if (entry == LEFTWARD) if leftward else entry in (RIGHTWARD, RIGHTWARD_HEADLESS):
-            if not skipped:
-                return at
-            skipped -= 1
-        stack >>= WIDTH
-        at += 1
-    return -1
-
-
-@compiled()
-def _find_any(stack: int, skipped: int) -> int:
-    """The same for an auxiliary closer."""
-    at = 0
-    while stack:
-        if stack & ENTRY <= RIGHTWARD_HEADLESS:
+        if kinds >> (stack & ENTRY) & 1:
             if not skipped:
                 return at
             skipped -= 1
@@ -354,4 +341,4 @@ def _find_any(stack: int, skipped: int) -> int:
 
 @compiled()
 def _has_structural(stack: int) -> bool:
-    return _find_any(stack, 0) >= 0
+    return _find(stack, ANY_STRUCTURAL, 0) >= 0
