@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from biplanar.data.arrays import Int32s
-from biplanar.data.forest import Column
+from biplanar.data.forest import Column, offsets_of
 from biplanar.decoding import get_decoder
 from biplanar.decoding.arcs import KnownHeads
 from biplanar.decoding.automaton_search import AutomatonSearch, forms_tree
@@ -114,6 +114,19 @@ def test_noise_gives_trees(name: str, decoder: str) -> None:
     found = TreeDecoder(inventory, get_decoder(decoder), probabilities=True).decode(Scores(offsets, tables))
     for start, end in pairwise(offsets):
         assert is_tree(found.heads[start:end].tolist())
+
+
+@pytest.mark.parametrize("lengths", [[], [0], [0, 2, 0]])
+@pytest.mark.parametrize("name", ["4-bit+head", "covington"])
+def test_no_words_and_no_sentences(name: str, lengths: list[int]) -> None:
+    encoding, words = get_encoding(name), sum(lengths)
+    (column,) = encoding.encode(every_tree(2))
+    inventory = LabelInventory(encoding, {encoding.tasks[0]: column.names, "deprel": RELATIONS})
+    tables = {task: np.zeros((words, len(names)), dtype=np.float32) for task, names in inventory.names.items()}
+    trees = AutomatonSearch(inventory).trees(Scores(offsets_of(lengths), tables))
+    heads, outcome = trees.best()
+    assert (len(heads), outcome.sentences) == (words, len(lengths))
+    assert len(trees.least_risk()[0]) == len(trees.probabilities(heads)) == words
 
 
 def test_labels_that_lead_nowhere_are_repaired() -> None:

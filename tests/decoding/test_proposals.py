@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -15,7 +15,11 @@ from biplanar.decoding.scores import LikelyHeads, Scores
 from biplanar.decoding.search import make_search
 from biplanar.decoding.spanning import spanning_tree
 from biplanar.encodings import get_encoding
+from biplanar.errors import TreeError
+from biplanar.planes.crossings import is_projective
 from tests.encodings.forests import every_projective_tree
+from tests.encodings.wrapped import Moving
+from tests.reference import is_tree
 
 RELATIONS = ("nsubj", "root", "obj")
 WANTED = np.array([0, 1, 1, 2, 1, 3], dtype=np.int32)  # arcs cross
@@ -84,3 +88,34 @@ def test_labels_that_are_not_known():
     assert known.tolist() == [True, False]
     assert [fewer.names["bits"][label] for label in labels[:6]] == column.labels()
     assert -1 in labels[6:]
+
+
+def test_labels_that_say_another_tree_are_no_reason_to_take_it():
+    """One plane cannot say the crossing tree, so what its labels are worth is worth nothing."""
+    inventory = known_labels("1p-brackets")
+    trees = make_search(inventory, SearchConfig()).trees(scores_of(inventory))
+    heads, outcome = trees.best()
+    assert outcome.lost == 0
+    assert heads.tolist() != WANTED.tolist()
+
+
+@dataclass(frozen=True)
+class Picky(Moving):
+    """Refuses trees whose arcs cross."""
+
+    def encode(self, forest: Forest) -> tuple[Column, ...]:
+        if not all(map(is_projective, forest.trees())):
+            raise TreeError("expected a projective tree")
+        return self.inner.encode(forest)
+
+
+def test_trees_that_an_encoding_refuses_are_no_proposals():
+    known = known_labels("2p-full")
+    inventory = replace(known, encoding=Picky(known.encoding))
+    both = np.concatenate([WANTED, CHAIN])
+    labels, said = inventory.labels_of(both, np.array([0, 6, 12]))
+    assert said.tolist() == [False, True]
+    for own, wanted in zip(labels, known.labels_of(CHAIN, np.array([0, 6]))[0], strict=True):
+        assert own.tolist() == [-1] * 6 + wanted.tolist()
+    heads, _ = make_search(inventory, SearchConfig()).trees(scores_of(known)).best()
+    assert is_tree(heads.tolist())

@@ -67,7 +67,6 @@ def compare(page: Any) -> None:
 def phone(page: Any) -> None:
     """The same on a phone."""
     tree(page)
-    page.locator("#sentences-bar").scroll_into_view_if_needed()
     page.evaluate("document.querySelector('#sentences-bar').scrollIntoView()")
 
 

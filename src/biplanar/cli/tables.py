@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 def new_table(title: str, *columns: str) -> Table:
     """An empty table: names to the left, numbers to the right."""
     from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
     from rich.table import Table
 
     table = Table(
@@ -21,7 +22,7 @@ def new_table(title: str, *columns: str) -> Table:
         show_edge=False,
         pad_edge=False,
         collapse_padding=True,
-        min_width=len(title),  # so that it stays on one line
+        min_width=cell_len(title),  # so that it stays on one line
     )
     for number, column in enumerate(columns):
         table.add_column(column, justify="right" if number else "left", overflow="fold")

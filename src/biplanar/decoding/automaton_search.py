@@ -18,7 +18,7 @@ import numpy as np
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Float32s, Float64s, Int32s, Int64s
 from biplanar.data.forest import Column, offsets_of
-from biplanar.decoding.arcs import LONGEST_TABLE, head_table
+from biplanar.decoding.arcs import LONGEST_TABLE, arc_trees, head_table
 from biplanar.decoding.beam import Outcome, SearchConfig
 from biplanar.decoding.candidates import MASS, MOST_LABELS, best_labels, best_relations, likeliest, log_probabilities
 from biplanar.decoding.inventory import LabelInventory
@@ -26,7 +26,7 @@ from biplanar.decoding.lattice.arcs import UNLIKELY
 from biplanar.decoding.lattice.automaton import Choices, Sequences, accepted, label_sequences
 from biplanar.decoding.lattice.trees import has_cycle
 from biplanar.decoding.repaired import repaired_heads
-from biplanar.decoding.scores import LikelyHeads, Scores
+from biplanar.decoding.scores import NEARLY, LikelyHeads, Scores
 from biplanar.decoding.spanning import spanning_tree
 from biplanar.encodings.automata import Automaton, as_automaton_encoding
 from biplanar.encodings.sequences import column_of_codes
@@ -34,9 +34,6 @@ from biplanar.encodings.sequences import column_of_codes
 # How many label sequences of a sentence are looked at: more, if the best tree is not certain.
 ROUNDS = (4, 64)
 MOST_SEQUENCES = ROUNDS[-1]
-
-# Sums of floats in another order.
-NEARLY = 1e-4
 
 # What a head counts for which no tree votes.
 NO_VOTE = 1e-6
@@ -125,7 +122,7 @@ class AutomatonTrees:
                 continue
             outcome += Outcome(lost=1, widened=1)
             if self._likely is not None and self._has_table(sentence):
-                heads[words] = spanning_tree(head_table(self._likely, words))
+                heads[words] = arc_trees(self._likely, self.scores.offsets, np.array([sentence]))
             else:
                 heads[words] = self._repaired(words)
         return heads, outcome
@@ -155,8 +152,13 @@ class AutomatonTrees:
     def _shared(self) -> Iterator[tuple[int, Found]]:
         """The best trees of each sentence, with scores that suit the temperature."""
         temperature = self.search.inventory.weights.temperature
-        for sentence, found in self._found(self._all, (MOST_SEQUENCES,)).items():
+        for sentence, found in self._many.items():
             yield sentence, replace(found, scores=found.scores / temperature)
+
+    @cached_property
+    def _many(self) -> dict[int, Found]:
+        """The best trees of all sentences, of as many label sequences as are looked at."""
+        return self._found(self._all, (MOST_SEQUENCES,))
 
     def _found(self, sentences: Sequence[int], rounds: Sequence[int] = ROUNDS, wanted: int = 1) -> dict[int, Found]:
         """Trees of some sentences, of more and more label sequences until the best one is certain.
@@ -184,7 +186,7 @@ class AutomatonTrees:
         starts, bases = offsets_of(labels.counts), offsets_of(lengths * labels.counts)
         for row, sentence in enumerate(sentences.tolist()):
             own = slice(starts[row], starts[row + 1])
-            trees = np.maximum(heads[bases[row] : bases[row + 1]], 0).reshape(-1, lengths[row])
+            trees = np.maximum(heads[bases[row] : bases[row + 1]], 0).reshape(labels.counts[row], lengths[row])
             found = Found.of(trees, totals[own])
             if len(found.trees):
                 most = labels.scores[own][-1] + self._most_added[sentence]
@@ -207,7 +209,7 @@ class AutomatonTrees:
         return {sentence: found[sentence].and_others(one) for sentence, one in zip(chosen, others, strict=True)}
 
     def _encoded(self, sentences: Int64s, heads: Int32s) -> Sequences:
-        """The labels of two trees of each sentence, without those trees that need a label which no word has."""
+        """The labels of two trees of each sentence, but for trees with labels that are not in the inventory."""
         of_trees = np.repeat(sentences, 2)
         offsets = offsets_of(np.diff(self.scores.offsets)[of_trees])
         (ids,), known = self.search.inventory.labels_of(heads, offsets)
@@ -247,7 +249,7 @@ class AutomatonTrees:
         offsets, inventory = self.scores.offsets, self.search.inventory
         labels = best_labels(self.scores.labels[self.search.task])
         heads = inventory.encoding.decode(inventory.columns([labels]), offsets)
-        added = self._added(heads, np.array(self._all), np.ones(len(self._all), dtype=np.int64))
+        added = self._added(heads, np.arange(len(self._all)), np.ones(len(self._all), dtype=np.int64))
         decided = accepted(labels, offsets, self.search.automaton) & (added >= self._most_added - NEARLY)
         return np.maximum(heads, 0), decided
 
@@ -283,7 +285,8 @@ class AutomatonTrees:
         inventory = self.search.inventory
         labels = best_labels(self.scores.labels[self.search.task][words])
         offsets = np.array([0, words.stop - words.start])
-        return repaired_heads(inventory, [labels], self.scores.deprels[words], offsets, self.upos)
+        upos = None if self.upos is None else Column(self.upos.ids[words], self.upos.names)
+        return repaired_heads(inventory, [labels], self.scores.deprels[words], offsets, upos)
 
 
 @compiled()

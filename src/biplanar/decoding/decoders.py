@@ -53,7 +53,7 @@ class Decoder(Protocol):
 
     @property
     def finds_several(self) -> bool:
-        """Whether its tree is the first of the best trees of a sentence."""
+        """Whether several trees of a sentence are found by the same scores as its one tree."""
 
     def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
         """The heads of all words, which are trees, and how they were found."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import Encoding
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lifting import base_relation, lifting_of
-from biplanar.errors import LabelError
+from biplanar.errors import LabelError, TreeError
 
 ROOT = "root"
 UPOS = "upos"  # the output column that some encodings need
@@ -72,13 +73,30 @@ class LabelInventory:
         return [Column(ids, self.names[task]) for ids, task in zip(labels, self.encoding.tasks, strict=True)]
 
     def labels_of(self, heads: Int32s, offsets: Int64s) -> tuple[list[Int32s], Bools]:
-        """The labels of some trees, by task, -1 for those that are not here; and which trees have none of these."""
+        """The labels of some trees, by task, and which trees have all their labels here; others' labels are -1.
+
+        An encoding may refuse trees.
+        """
         relations = Column(np.zeros(len(heads), dtype=np.int32), ("_",))
-        columns, ids = self.encoding.encode(Forest(offsets, heads, relations)), list[Int32s]()
+        try:
+            columns = self.encoding.encode(Forest(offsets, heads, relations))
+        except (TreeError, LabelError):
+            return self._labels_one_by_one(heads, offsets)
+        ids = list[Int32s]()
         for task, column in zip(self.encoding.tasks, columns, strict=True):
             numbers = self._numbers[task]
             ids.append(np.array([numbers.get(name, -1) for name in column.names], dtype=np.int32)[column.ids])
         return ids, np.minimum.reduceat(np.minimum.reduce(ids), offsets[:-1]) >= 0
+
+    def _labels_one_by_one(self, heads: Int32s, offsets: Int64s) -> tuple[list[Int32s], Bools]:
+        unknown = [np.full(len(heads), -1, dtype=np.int32) for _ in self.encoding.tasks]
+        known = np.zeros(len(offsets) - 1, dtype=np.bool_)
+        if len(known) > 1:
+            for tree, (start, end) in enumerate(pairwise(offsets.tolist())):
+                labels, known[tree : tree + 1] = self.labels_of(heads[start:end], np.array([0, end - start]))
+                for ids, own in zip(unknown, labels, strict=True):
+                    ids[start:end] = own
+        return unknown, known
 
     @cached_property
     def _numbers(self) -> Mapping[str, Mapping[str, int]]:

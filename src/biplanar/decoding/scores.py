@@ -12,6 +12,9 @@ from biplanar.data.arrays import Float32s, Int32s, Int64s
 
 DEPREL = "deprel"
 
+# How far sums of the same scores may be apart, if they are taken in another order.
+NEARLY = 1e-4
+
 # Of all words of a sentence, so many are kept as heads of a word: what lies beyond them has next to no probability.
 MOST_HEADS = 8
 

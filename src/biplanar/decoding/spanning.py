@@ -41,7 +41,7 @@ def spanning_tree(scores: Float64s) -> Int32s:
 
 @compiled()
 def best_tree(scores: Float64s) -> Int32s:
-    """The same for finite scores, of which none is forbidden; the table is used up."""
+    """The same where no arc is forbidden; the table is used up."""
     penalties = np.zeros(scores.shape, dtype=np.int32)
     penalties[:, 0] = len(scores) + 1
     return _spanning_tree(penalties, scores)

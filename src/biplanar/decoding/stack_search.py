@@ -20,15 +20,12 @@ from biplanar.decoding.lattice.pairs import Problem, SearchLimits
 from biplanar.decoding.lattice.states import LabelEffects, describe_labels
 from biplanar.decoding.lattice.trees import argmax_trees
 from biplanar.decoding.repaired import repaired_heads
-from biplanar.decoding.scores import LikelyHeads, Scores
+from biplanar.decoding.scores import NEARLY, LikelyHeads, Scores
 from biplanar.decoding.spanning import spanning_tree
 from biplanar.encodings.stacks import as_stack_encoding
 
 # The weights of the planes' labels where arcs are known, as in the search.
 PLANES = (np.float32(1.0), SECOND_PLANE)
-
-# Sums of floats in another order.
-NEARLY = 1e-4
 
 
 @dataclass(frozen=True)
@@ -201,7 +198,11 @@ class StackTrees:
         if not len(sentences):
             return
         heads, (rows, places) = arc_trees(likely, offsets, sentences), words_of(sentences, offsets)
-        labels, known = self.search.inventory.labels_of(heads, places)
+        inventory = self.search.inventory
+        labels, known = inventory.labels_of(heads, places)
+        if known.any():
+            said = np.maximum(inventory.encoding.decode(inventory.columns(labels), places), 0)
+            known &= np.logical_and.reduceat(said == heads, places[:-1])  # or else they are those of another tree
         gains = np.add.reduceat(self._gains(found, likely, rows, heads, labels), places[:-1])
         taken = np.repeat(lost[sentences] | (known & (gains > NEARLY)), np.diff(places))
         found.heads[rows[taken]] = heads[taken]
