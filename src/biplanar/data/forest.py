@@ -94,3 +94,11 @@ def _tags(upos: Iterable[Sequence[str]], trees: Sequence[Tree]) -> Column:
 def offsets_of(lengths: Iterable[int]) -> Int64s:
     """Where each of some sequences starts when they are laid end to end, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(np.fromiter(lengths, dtype=np.int64))]).astype(np.int64)
+
+
+def words_of(sentences: Int64s, offsets: Int64s) -> tuple[Int64s, Int64s]:
+    """The words of some sentences, and where each of these starts among them."""
+    lengths = (offsets[1:] - offsets[:-1])[sentences]
+    places = np.zeros(len(sentences) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=places[1:])
+    return np.arange(places[-1]) + np.repeat(offsets[:-1][sentences] - places[:-1], lengths), places

@@ -17,7 +17,7 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Float32s, Float64s, Int32s, Int64s
-from biplanar.data.forest import Column, offsets_of
+from biplanar.data.forest import Column, offsets_of, words_of
 from biplanar.decoding.arcs import LONGEST_TABLE, arc_trees, head_table
 from biplanar.decoding.beam import Outcome, SearchConfig
 from biplanar.decoding.candidates import MASS, MOST_LABELS, best_labels, best_relations, likeliest, log_probabilities
@@ -210,10 +210,8 @@ class AutomatonTrees:
 
     def _encoded(self, sentences: Int64s, heads: Int32s) -> Sequences:
         """The labels of two trees of each sentence, but for trees with labels that are not in the inventory."""
-        of_trees = np.repeat(sentences, 2)
-        offsets = offsets_of(np.diff(self.scores.offsets)[of_trees])
+        rows, offsets = words_of(np.repeat(sentences, 2), self.scores.offsets)
         (ids,), known = self.search.inventory.labels_of(heads, offsets)
-        rows = np.arange(len(ids)) + np.repeat(self.scores.offsets[of_trees] - offsets[:-1], np.diff(offsets))
         logs = log_probabilities(self.scores.labels[self.search.task][rows])[np.arange(len(ids)), ids]
         scores = np.add.reduceat(logs.astype(np.float64), offsets[:-1])
         return Sequences(known.reshape(-1, 2).sum(axis=1), ids[np.repeat(known, np.diff(offsets))], scores[known])

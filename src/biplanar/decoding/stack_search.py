@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
-from biplanar.data.forest import Column
+from biplanar.data.forest import Column, words_of
 from biplanar.decoding.arcs import LONGEST_TABLE, arc_trees, log_probability_of
 from biplanar.decoding.beam import Beam, Outcome, SearchConfig
 from biplanar.decoding.candidates import MASS, SECOND_PLANE, TopCandidates, best_relations, find_tops
@@ -288,11 +288,3 @@ class StackTrees:
     @property
     def _share(self) -> float:
         return 1 / self.search.inventory.weights.temperature
-
-
-def words_of(sentences: Int64s, offsets: Int64s) -> tuple[Int64s, Int64s]:
-    """The words of some sentences, and where each of these starts among them."""
-    lengths = (offsets[1:] - offsets[:-1])[sentences]
-    places = np.zeros(len(sentences) + 1, dtype=np.int64)
-    np.cumsum(lengths, out=places[1:])
-    return np.arange(places[-1]) + np.repeat(offsets[:-1][sentences] - places[:-1], lengths), places
