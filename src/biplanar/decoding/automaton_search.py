@@ -29,7 +29,6 @@ from biplanar.decoding.repaired import repaired_heads
 from biplanar.decoding.scores import NEARLY, LikelyHeads, Scores
 from biplanar.decoding.spanning import spanning_tree
 from biplanar.encodings.automata import Automaton, as_automaton_encoding
-from biplanar.encodings.sequences import column_of_codes
 
 # How many label sequences of a sentence are looked at: more, if the best tree is not certain.
 ROUNDS = (4, 64)
@@ -181,7 +180,7 @@ class AutomatonTrees:
     def _read(self, sentences: Int64s, labels: Sequences) -> Iterator[Found]:
         """The trees of some sentences' label sequences."""
         lengths = np.diff(self.scores.offsets)[sentences]
-        heads = self._decoded(labels.ids, offsets_of(np.repeat(lengths, labels.counts)))
+        heads = self.search.inventory.heads_of([labels.ids], offsets_of(np.repeat(lengths, labels.counts)))
         totals = labels.scores + self._added(heads, sentences, labels.counts)
         starts, bases = offsets_of(labels.counts), offsets_of(lengths * labels.counts)
         for row, sentence in enumerate(sentences.tolist()):
@@ -215,14 +214,6 @@ class AutomatonTrees:
         logs = log_probabilities(self.scores.labels[self.search.task][rows])[np.arange(len(ids)), ids]
         scores = np.add.reduceat(logs.astype(np.float64), offsets[:-1])
         return Sequences(known.reshape(-1, 2).sum(axis=1), ids[np.repeat(known, np.diff(offsets))], scores[known])
-
-    def _decoded(self, ids: Int32s, offsets: Int64s) -> Int32s:
-        """The heads of some label sequences, -1 where a word has none.
-
-        An encoding reads the names of all labels, of which there may be thousands, so it is given those that are used.
-        """
-        inventory = self.search.inventory
-        return inventory.encoding.decode([column_of_codes(ids, inventory.names[self.search.task])], offsets)
 
     def _added(self, heads: Int32s, sentences: Int64s, counts: Int64s) -> Float64s:
         """What relations and arcs add to the score of each tree, -inf to that of what is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -15,6 +16,7 @@ from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import Encoding
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lifting import base_relation, lifting_of
+from biplanar.encodings.sequences import column_of_codes
 from biplanar.errors import LabelError, TreeError
 
 ROOT = "root"
@@ -72,31 +74,38 @@ class LabelInventory:
         """Labels of the encoding's tasks with their names."""
         return [Column(ids, self.names[task]) for ids, task in zip(labels, self.encoding.tasks, strict=True)]
 
-    def labels_of(self, heads: Int32s, offsets: Int64s) -> tuple[list[Int32s], Bools]:
-        """The labels of some trees, by task, and which trees have all their labels here; others' labels are -1.
+    def heads_of(self, labels: Sequence[Int32s], offsets: Int64s) -> Int32s:
+        """The heads that labels of the encoding's tasks say, -1 where they say none.
 
-        An encoding may refuse trees.
+        An encoding reads the names of all labels, of which there may be thousands, so it is given those that are used.
         """
-        relations = Column(np.zeros(len(heads), dtype=np.int32), ("_",))
+        tasks = zip(labels, self.encoding.tasks, strict=True)
+        return self.encoding.decode([column_of_codes(ids, self.names[task]) for ids, task in tasks], offsets)
+
+    def labels_of(self, heads: Int32s, offsets: Int64s) -> tuple[list[Int32s], Bools]:
+        """The labels of some trees, by task, -1 for those that are not here, and which trees have all of theirs here.
+
+        An encoding may refuse a tree, which then has none.
+        """
         try:
-            columns = self.encoding.encode(Forest(offsets, heads, relations))
+            return self._encoded(heads, offsets)
         except (TreeError, LabelError):
-            return self._labels_one_by_one(heads, offsets)
-        ids = list[Int32s]()
+            ids = [np.full(len(heads), -1, dtype=np.int32) for _ in self.encoding.tasks]
+            known = np.zeros(len(offsets) - 1, dtype=np.bool_)
+        for tree, (start, end) in enumerate(pairwise(offsets.tolist())):
+            with suppress(TreeError, LabelError):
+                labels, known[tree : tree + 1] = self._encoded(heads[start:end], np.array([0, end - start]))
+                for own, found in zip(ids, labels, strict=True):
+                    own[start:end] = found
+        return ids, known
+
+    def _encoded(self, heads: Int32s, offsets: Int64s) -> tuple[list[Int32s], Bools]:
+        relations, ids = Column(np.zeros(len(heads), dtype=np.int32), ("_",)), list[Int32s]()
+        columns = self.encoding.encode(Forest(offsets, heads, relations))
         for task, column in zip(self.encoding.tasks, columns, strict=True):
             numbers = self._numbers[task]
             ids.append(np.array([numbers.get(name, -1) for name in column.names], dtype=np.int32)[column.ids])
         return ids, np.minimum.reduceat(np.minimum.reduce(ids), offsets[:-1]) >= 0
-
-    def _labels_one_by_one(self, heads: Int32s, offsets: Int64s) -> tuple[list[Int32s], Bools]:
-        unknown = [np.full(len(heads), -1, dtype=np.int32) for _ in self.encoding.tasks]
-        known = np.zeros(len(offsets) - 1, dtype=np.bool_)
-        if len(known) > 1:
-            for tree, (start, end) in enumerate(pairwise(offsets.tolist())):
-                labels, known[tree : tree + 1] = self.labels_of(heads[start:end], np.array([0, end - start]))
-                for ids, own in zip(unknown, labels, strict=True):
-                    ids[start:end] = own
-        return unknown, known
 
     @cached_property
     def _numbers(self) -> Mapping[str, Mapping[str, int]]:

@@ -200,12 +200,14 @@ class StackTrees:
         heads, (rows, places) = arc_trees(likely, offsets, sentences), words_of(sentences, offsets)
         inventory = self.search.inventory
         labels, known = inventory.labels_of(heads, places)
-        if known.any():
-            said = np.maximum(inventory.encoding.decode(inventory.columns(labels), places), 0)
-            known &= np.logical_and.reduceat(said == heads, places[:-1])  # or else they are those of another tree
         gains = np.add.reduceat(self._gains(found, likely, rows, heads, labels), places[:-1])
-        taken = np.repeat(lost[sentences] | (known & (gains > NEARLY)), np.diff(places))
-        found.heads[rows[taken]] = heads[taken]
+        taken, better = lost[sentences], np.flatnonzero(known & (gains > NEARLY))
+        if len(better):
+            words, starts = words_of(better, places)
+            said = np.maximum(inventory.heads_of([ids[words] for ids in labels], starts), 0)
+            taken[better] |= np.logical_and.reduceat(said == heads[words], starts[:-1])  # or they say another tree
+        changed = np.repeat(taken, np.diff(places))
+        found.heads[rows[changed]] = heads[changed]
 
     def _gains(self, found: Found, likely: LikelyHeads, rows: Int64s, heads: Int32s, labels: list[Int32s]) -> Float64s:
         """What each word's label, relation and arc gain if it gets other heads and labels."""
