@@ -176,12 +176,7 @@ def judge(stored: Path, data: Path, wanted: Sequence[str] = Work.decoders) -> di
         if name == "dev":
             weights = ScoredTreebank(inventory, Forest.from_sentences(gold), [(words, scores)]).choose_arc_weight()
             found["weights"] = {"arcs": weights.arcs}
-        decoders = {
-            "search": TreeDecoder(replace(inventory, weights=weights)),
-            "labels": TreeDecoder(replace(inventory, weights=replace(weights, arcs=0.0))),
-            "greedy": TreeDecoder(inventory, get_decoder("greedy")),
-            "minimum-risk": TreeDecoder(replace(inventory, weights=weights), get_decoder("minimum-risk")),
-        }
+        decoders = decoders_of(inventory, weights)
         if scores.arcs is None:
             del decoders["search"]  # the same as by labels
         parsed = {decoder: how.decode(scores) for decoder, how in decoders.items() if decoder in wanted}
@@ -191,6 +186,17 @@ def judge(stored: Path, data: Path, wanted: Sequence[str] = Work.decoders) -> di
             decoder: metrics_of(gold, with_trees(gold, one, inventory), TREES) for decoder, one in parsed.items()
         }
     return found
+
+
+def decoders_of(inventory: LabelInventory, weights: Weights) -> dict[str, TreeDecoder]:
+    """The decoders by name; `labels` is the search without arcs."""
+    own, alone = replace(inventory, weights=weights), replace(inventory, weights=replace(weights, arcs=0.0))
+    return {
+        "search": TreeDecoder(own),
+        "labels": TreeDecoder(alone),
+        "greedy": TreeDecoder(own, get_decoder("greedy")),
+        "minimum-risk": TreeDecoder(own, get_decoder("minimum-risk")),
+    }
 
 
 def _spanned(scores: Scores, inventory: LabelInventory) -> Parsed:

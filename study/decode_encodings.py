@@ -15,7 +15,7 @@ import os
 import tempfile
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,13 @@ from benchmarks.timing import best_times
 
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.data.forest import Forest
-from biplanar.decoding.decoders import get_decoder
 from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.scores import Scores
-from biplanar.decoding.tree_decoder import TreeDecoder
+from biplanar.decoding.tree_decoder import Parsed
 from biplanar.pipeline.model_folder import ModelFolder
+from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.tuning import ScoredTreebank
-from study.arcs import TREES, metrics_of, with_trees
+from study.arcs import TREES, decoders_of, metrics_of, with_trees
 from study.common import command, read_json, write_json
 from study.compare_encodings import COLUMNS, ENCODINGS, LANGUAGES, ShortWork
 from study.plan import Run
@@ -68,13 +68,9 @@ class Recorded:
         weights = ScoredTreebank(inventory, Forest.from_sentences(gold), [(words, stored)]).choose_arc_weight()
         return cls(gold, stored, inventory, weights)
 
-    def decode(self, decoder: str) -> Callable[[], Any]:
-        """What finds the trees; `labels` is the search without arcs."""
-        weights = replace(self.weights, arcs=0.0) if decoder == "labels" else self.weights
-        how = TreeDecoder(
-            replace(self.inventory, weights=weights), get_decoder("greedy" if decoder == "greedy" else "search")
-        )
-        return partial(how.decode, self.scores)
+    def decode(self, decoder: str) -> Callable[[], Parsed]:
+        """What finds the trees."""
+        return partial(decoders_of(self.inventory, self.weights)[decoder].decode, self.scores)
 
     def las(self, decoder: str) -> float:
         """How good the trees are."""
@@ -97,8 +93,9 @@ def measure(data: Path, scores: Path, rounds: int) -> dict[str, Any]:
             pure = Recorded.of(data, scores, Run(TIMED, "pure", encoding, SEEDS["pure"]))
             for title, (network, decoder) in COLUMNS.items():
                 tasks[encoding, title] = (recorded[TIMED] if network == "accurate" else pure).decode(decoder)
-            row |= _untrained(data, encoding, Path(folder) / encoding)
-            tasks[encoding, "network"] = Scoring(load_exported(Path(folder) / encoding, "cpu", "int8"), sentences)
+            parser = _untrained(data, encoding, Path(folder) / encoding)
+            row |= _size(parser)
+            tasks[encoding, "network"] = Scoring(parser, sentences)
         use_one_core()
         best = best_times({f"{encoding} {what}": task for (encoding, what), task in tasks.items()}, rounds)
     for encoding, what in tasks:
@@ -107,22 +104,24 @@ def measure(data: Path, scores: Path, rounds: int) -> dict[str, Any]:
     return {"encodings": found, "machine": machine(), "versions": versions(PACKAGES), "rounds": rounds}
 
 
-def _untrained(data: Path, encoding: str, folder: Path) -> dict[str, Any]:
-    """Write a model with random weights, and say how large it is."""
-    from biplanar.pipeline.train import export_model
+def _untrained(data: Path, encoding: str, folder: Path) -> Parser:
+    """The default configuration with random weights."""
     from biplanar.tagger.training import Trainer
     from study.run import keep_model
 
     work = ShortWork(data, folder, "cpu", None, None, {})
     train, dev = (list(read_conllu(data / TIMED / f"{name}.conllu.xz")) for name in ("train", "dev"))
     trainer = Trainer(work.config(Run(TIMED, "accurate", encoding, 1)), train, dev, seed=1, device="cpu")
-    files = ModelFolder(folder)
-    keep_model(trainer, files)
-    export_model(files)
+    keep_model(trainer, ModelFolder(folder))
+    return load_exported(folder, "cpu", "int8")
+
+
+def _size(parser: Parser) -> dict[str, int]:
+    names = parser.inventory.names
     return {
-        "labels": sum(len(trainer.vocabulary.tasks[task]) for task in trainer.encoding.tasks),
-        "relations": len(trainer.vocabulary.tasks["deprel"]),
-        "bytes": sum(path.stat().st_size for path in files.int8.iterdir()),
+        "labels": sum(len(names[task]) for task in parser.encoding.tasks),
+        "relations": len(names["deprel"]),
+        "bytes": sum(path.stat().st_size for path in parser.folder.int8.iterdir()),
     }
 
 
