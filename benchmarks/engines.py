@@ -37,8 +37,8 @@ def commands(path: Path, folder: Path, workers: int, shard_size: int) -> dict[st
         "one process": [*parse, "-o", str(folder / "one.conllu")],
         "processes": [*parse, "-o", str(folder / "processes.conllu"), *several],
         "processes, shards": [*parse, "--output-dir", str(folder / "shards"), *several, *shards],
-        "ray, one worker": [*parse, "-o", str(folder / "ray-one"), "--engine", "ray", *shards],
-        "ray": [*parse, "-o", str(folder / "ray"), "--engine", "ray", *several, *shards],
+        "ray, one worker": [*parse, "--output-dir", str(folder / "ray-one"), "--engine", "ray", *shards],
+        "ray": [*parse, "--output-dir", str(folder / "ray"), "--engine", "ray", *several, *shards],
     }
 
 

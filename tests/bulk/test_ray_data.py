@@ -158,7 +158,7 @@ def test_the_command_numbers_the_sentences_of_text(cluster, tmp_path, run, monke
     monkeypatch.setattr("biplanar.cli.parse.MEGABYTE", 500)
     (tmp_path / "x.txt").write_text("Nobody came. Why?\n\n" * 40)
     options = ("--engine", "ray", "--workers", 1, "--max-workers", 2, "--shard-size", 1, "--decoder", "greedy")
-    result = run("parse", tmp_path / "x.txt", "-o", tmp_path / "out", *options)
+    result = run("parse", tmp_path / "x.txt", "--output-dir", tmp_path / "out", *options)
     assert result == (0, "", f"biplanar: 2 shards in {tmp_path / 'out'}\n")
     stream = io.BytesIO()
     parse_files(Source((tmp_path / "x.txt",)), stream, TASK)
@@ -180,21 +180,20 @@ def test_the_command_in_the_docs(cluster, docs_folder, run, monkeypatch):  # noq
 
 class TestRefused:
     def test_without_a_folder(self, run):
-        message = "--engine ray: expected a folder to write to (-o FOLDER), found none"
-        check_refused(run("parse", "--text", "Yes.", "--engine", "ray"), message)
+        check_refused_with(run("parse", "--text", "Yes.", "--engine", "ray"), "--output-dir")
         with pytest.raises(BiplanarError, match="expected a folder to write shards to"):
             parse_files(Source(text="Yes."), io.BytesIO(), TASK, make_engine(CONFIG, "ray"))
 
     def test_without_ray(self, run, monkeypatch, tmp_path):
         monkeypatch.setitem(sys.modules, "ray.data", None)
         (tmp_path / "x.conllu").write_text(CONLLU)
-        result = run("parse", tmp_path / "x.conllu", "-o", tmp_path / "out", "--engine", "ray")
+        result = run("parse", tmp_path / "x.conllu", "--output-dir", tmp_path / "out", "--engine", "ray")
         check_refused_with(result, "--engine ray needs ray: pip install 'biplanar[ray]'")
 
     def test_an_address_where_nobody_is(self, run, monkeypatch, tmp_path):
         monkeypatch.setattr("ray.is_initialized", lambda: False)
         (tmp_path / "x.conllu").write_text(CONLLU)
-        options = ("-o", tmp_path / "out", "--engine", "ray", "--address", "127.0.0.1:9")
+        options = ("--output-dir", tmp_path / "out", "--engine", "ray", "--address", "127.0.0.1:9")
         result = run("parse", tmp_path / "x.conllu", *options)
         check_refused_with(result, "--address: expected a Ray cluster at 127.0.0.1:9, found [Errno 111]")
 

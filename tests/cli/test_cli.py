@@ -3,21 +3,25 @@ from __future__ import annotations
 import json
 import lzma
 import os
+import shlex
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from biplanar import __version__
+from biplanar.cli import app
+from biplanar.cli.train import settings_as_options
 from biplanar.data.conllu import Sentence
 from biplanar.data.tree import Tree
 from biplanar.encodings import ENCODINGS
 from biplanar.pipeline import label_files
 from tests.commands import Result, check_refused, check_refused_with
 
-COMMANDS = ("parse", "train", "evaluate", "encode", "decode", "stats", "draw", "demo", "export")
+COMMANDS = tuple(get_command(app).commands)
 
 # What `biplanar stats --json` has promised to hold, and what comes beside it.
 PROMISED = {
@@ -137,9 +141,9 @@ class TestEncodeAndDecode:
     @pytest.mark.parametrize("layout", ["tsv", "jsonl"])
     @pytest.mark.parametrize("encoding", ["2p-full", "2p-prop", "rel-pos", "absolute", "relative"])
     def test_through_pipes(self, run, words, encoding, layout):
-        labels = run("encode", "-e", encoding, "-l", layout, stdin=words.read_text(encoding="utf-8"))
+        labels = run("encode", "-e", encoding, "--format", layout, stdin=words.read_text(encoding="utf-8"))
         assert (labels.code, labels.err) == (0, "")
-        back = run("decode", "-", "-e", encoding, "--layout", layout, stdin=labels.out)
+        back = run("decode", "-", "-e", encoding, "--input", layout, stdin=labels.out)
         assert (back.code, back.err) == (0, "")
         trees = [HOUSE.tree, CROSSING.tree]
         upos = [HOUSE.upos, CROSSING.upos] if encoding == "rel-pos" else [None, None]
@@ -178,10 +182,10 @@ class TestEncodeAndDecode:
         wanted = f"unknown encoding '2p-ful'; did you mean '2p-full'? (known: {known})"
         check_refused(run(command, words, "-e", "2p-ful"), wanted)
 
-    @pytest.mark.parametrize("command", ["encode", "decode"])
-    def test_an_unknown_layout(self, run, words, command):
+    @pytest.mark.parametrize(("command", "option"), [("encode", "--format"), ("decode", "--input")])
+    def test_an_unknown_layout(self, run, words, command, option):
         wanted = "unknown layout 'json'; did you mean 'jsonl'? (known: tsv, jsonl)"
-        check_refused(run(command, words, "-l", "json"), wanted)
+        check_refused(run(command, words, option, "json"), wanted)
 
     def test_an_unknown_decoder(self, run):
         result = run("decode", "-e", "absolute", "--decoder", "gredy", stdin="a\t0\troot\n")
@@ -247,18 +251,16 @@ class TestTextEncoding:
         message = "expected UTF-8 text, found a NUL character; is it in another encoding, such as utf-16"
         check_refused(run(command[0], wide, *command[1:]), f"{wide}:1: {message} (--text-encoding)?")
 
-    @pytest.mark.parametrize("option", ["--encoding", "--text-encoding"])
     @pytest.mark.parametrize("command", [["draw"], ["stats", "--json"], ["evaluate", "--json"]])
-    def test_it_can_be_named(self, run, words, wide, command, option):
+    def test_it_can_be_named(self, run, words, wide, command):
         def files(path: Path) -> list[Path]:
             return [path, path] if command[0] == "evaluate" else [path]
 
-        found = run(command[0], *files(wide), *command[1:], option, "utf-16-le")
+        found = run(command[0], *files(wide), *command[1:], "--text-encoding", "utf-16-le")
         wanted = run(command[0], *files(words), *command[1:])
         assert (found.code, found.out.replace("wide", "words")) == (0, wanted.out)
 
     def test_labels(self, run, words, wide):
-        """Here `--encoding` is that of the trees."""
         assert run("encode", wide, "--text-encoding", "utf-16-le") == run("encode", words)
         labels = run("encode", words, "-e", "relative").out
         found = run("decode", "-e", "relative", "--text-encoding", "utf-8-sig", stdin="\ufeff" + labels)
@@ -266,7 +268,7 @@ class TestTextEncoding:
 
     def test_an_unknown_one(self, run, words):
         wanted = "unknown text encoding 'utf-61': expected one that Python knows, such as utf-8, utf-16 or latin-1"
-        check_refused(run("draw", words, "--encoding", "utf-61"), wanted)
+        check_refused(run("draw", words, "--text-encoding", "utf-61"), wanted)
 
 
 class TestStats:
@@ -405,10 +407,22 @@ class TestTheRest:
         assert all(command in result.out + result.err for command in COMMANDS)
 
     @pytest.mark.parametrize("command", COMMANDS)
-    def test_every_command_has_help(self, run, command):
+    def test_every_command_has_help_with_examples(self, run, command):
         result = run(command, "-h")
         assert (result.code, result.err) == (0, "")
-        assert f"biplanar {command}" in result.out
+        assert "<bool>" not in result.out
+        examples = [line.strip() for line in result.out.splitlines() if line.startswith(" biplanar ")]
+        calls = [call for line in examples for call in line.split(" | ") if call.startswith(f"biplanar {command}")]
+        assert calls
+        for call in calls:  # raises if an option does not exist
+            arguments = settings_as_options(shlex.split(call)[2:])
+            get_command(app).commands[command].make_context(command, arguments)
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_options_are_named_alike_everywhere(self, command):
+        options = {name for option in get_command(app).commands[command].params for name in option.opts}
+        assert ("-o" in options) == ("--output" in options)
+        assert not options & {"--batch-tokens", "--layout", "--labels"}
 
     @pytest.mark.parametrize("arguments", [["nonsense"], ["encode", "--nonsense"], ["stats"], ["draw", "--first", "x"]])
     def test_wrong_usage_is_exit_code_2_too(self, run, arguments):

@@ -54,7 +54,7 @@ class TestFiles:
     @pytest.mark.parametrize("output", ["x.svg", "x.html", "x.txt"])
     def test_labels(self, run, tmp_path, output):
         path = tmp_path / output
-        assert run("draw", CROSSING, "--labels", "2p-full", "-o", path).code == 0
+        assert run("draw", CROSSING, "--encoding", "2p-full", "-o", path).code == 0
         assert "plane2" in path.read_text(encoding="utf-8")
 
     @pytest.mark.parametrize("output", ["x.svg", "x.html", "x.txt"])
@@ -108,8 +108,8 @@ class TestRefusals:
         check_refused(run("draw", CROSSING, "--only", "different"), wanted)
 
     def test_labels_of_two_trees(self, run):
-        wanted = "expected --labels or --against, found both"
-        check_refused(run("draw", CROSSING, "--against", PARSED, "--labels", "2p-full"), wanted)
+        wanted = "--encoding and --against cannot be combined"
+        check_refused(run("draw", CROSSING, "--against", PARSED, "--encoding", "2p-full"), wanted)
 
     def test_an_unknown_column(self, run):
         wanted = "unknown column 'lemmas'; did you mean 'lemma'? (known: upos, xpos, feats, lemma)"
@@ -128,7 +128,7 @@ class TestRefusals:
 
 
 def test_what_is_parsed_can_be_drawn(run):
-    result = run("parse", "--output", "svg", "--text", "Nobody came. Why?")
+    result = run("parse", "--format", "svg", "--text", "Nobody came. Why?")
     assert (result.code, result.err) == (0, "")
     assert [len(group) > 0 for group in parse(result.out).findall("{http://www.w3.org/2000/svg}g")] == [True, True]
     assert {"Nobody", "came", "Why"} <= {box.text for box in boxes(result.out)}

@@ -51,13 +51,13 @@ class TestParse:
         result = run("parse", "--text", TEXT, "--probabilities")
         chances = [word.misc.split("HeadProb=")[1] for sentence in parse_conllu(result.out) for word in sentence.words]
         assert all(0 < float(chance) < 1 for chance in chances)
-        result = run("parse", "--text", TEXT, "--probabilities", "--output", "json")
+        result = run("parse", "--text", TEXT, "--probabilities", "--format", "json")
         words = [word for line in result.out.splitlines() for word in json.loads(line)["words"]]
         assert [f"{word['head_probability']:.3f}" for word in words] == chances
 
     def test_probabilities_of_another_tree_are_dropped(self, run):
         row = "1\tWhy\t_\t_\t_\t_\t_\t_\t_\tHeadProb=high|X=1\n\n"
-        result = run("parse", "--input", "conllu", "--output", "json", stdin=row)
+        result = run("parse", "--input", "conllu", "--format", "json", stdin=row)
         (word,) = json.loads(result.out)["words"]
         assert word["misc"] == "X=1"
         assert "head_probability" not in word
@@ -121,7 +121,7 @@ class TestParse:
     def test_the_ending_says_what_is_written(self, run, tmp_path, name, beginning):
         assert run("parse", "--text", TEXT, "-o", tmp_path / name).code == 0
         assert (tmp_path / name).read_text().lower().startswith(beginning.lower())
-        assert run("parse", "--text", TEXT, "-o", tmp_path / name, "--output", "conllu").code == 0
+        assert run("parse", "--text", TEXT, "-o", tmp_path / name, "--format", "conllu").code == 0
         assert (tmp_path / name).read_text().startswith("# newdoc")
 
     def test_several_files(self, run, tmp_path):
@@ -138,7 +138,7 @@ class TestParse:
         assert "# sent_id = 2\n" in result.out
 
     def test_json(self, run):
-        result = run("parse", "--output", "json", "--text", TEXT)
+        result = run("parse", "--format", "json", "--text", TEXT)
         sentences = [json.loads(line) for line in result.out.splitlines()]
         assert [(one["sent_id"], one["text"], "newpar" in one) for one in sentences] == [
             ("1", "Nobody came.", True),
@@ -150,7 +150,7 @@ class TestParse:
     def test_json_of_several_files_is_numbered_like_conllu(self, run, tmp_path):
         for name in ("a.txt", "b.txt"):
             (tmp_path / name).write_text("Yes. No.\n")
-        result = run("parse", tmp_path / "a.txt", tmp_path / "b.txt", "--output", "json", "--best", 2)
+        result = run("parse", tmp_path / "a.txt", tmp_path / "b.txt", "--format", "json", "--best", 2)
         numbers = [json.loads(line)["sent_id"] for line in result.out.splitlines()]
         assert numbers[:2] == ["a.txt-1", "a.txt-1-tree2"]
         assert numbers[-1].startswith("b.txt-2")
@@ -158,23 +158,23 @@ class TestParse:
 
     def test_predicted_columns(self, run, tmp_path):
         model = train_tiny(tmp_path / "model", columns=ALL_COLUMNS)
-        result = run("parse", "-m", model, "--text", "The cat sleeps.", "--output", "json")
+        result = run("parse", "-m", model, "--text", "The cat sleeps.", "--format", "json")
         words = json.loads(result.out)["words"]
         assert [(word["upos"], word["xpos"], word["feats"], word["lemma"]) for word in words[1:3]] == [
             ("NOUN", "no", "Number=Sing", "cat"),
             ("VERB", "ve", "Mood=Ind|VerbForm=Fin", "sleep"),
         ]
-        without = run("parse", "-m", model, "--text", "The cat sleeps.", "--output", "json", "--no-tags")
+        without = run("parse", "-m", model, "--text", "The cat sleeps.", "--format", "json", "--no-tags")
         assert {word["upos"] for word in json.loads(without.out)["words"]} == {"_"}
-        drawn = run("parse", "-m", model, "--text", "The cat sleeps.", "--output", "tree", "--columns", "upos,lemma")
+        drawn = run("parse", "-m", model, "--text", "The cat sleeps.", "--format", "tree", "--columns", "upos,lemma")
         assert ["upos", "DET", "NOUN", "VERB", "PUNCT"] in [line.split() for line in drawn.out.splitlines()]
 
     @pytest.mark.parametrize("workers", [1, 2])
     @pytest.mark.parametrize("output", ["tree", "svg", "html"])
     def test_columns_of_drawings(self, run, output, workers):
-        shown = run("parse", TAGGED, "--output", output, "--columns", "upos, lemma", "--workers", workers)
+        shown = run("parse", TAGGED, "--format", output, "--columns", "upos, lemma", "--workers", workers)
         assert (shown.code, shown.err) == (0, "")
-        plain = run("parse", TAGGED, "--output", output)
+        plain = run("parse", TAGGED, "--format", output)
         for text in ("ADJ", "magnus"):
             assert text in shown.out
             assert text not in plain.out
@@ -184,10 +184,10 @@ class TestParse:
             run("parse", TAGGED, "--columns", "upos"), "--columns: expected an output of tree, svg, html, found conllu"
         )
         wanted = "unknown column 'lemmas'; did you mean 'lemma'?"
-        check_refused_with(run("parse", TAGGED, "--output", "svg", "--columns", "lemmas"), wanted)
+        check_refused_with(run("parse", TAGGED, "--format", "svg", "--columns", "lemmas"), wanted)
 
     def test_tree(self, run):
-        result = run("parse", "--output", "tree", "--text", TEXT)
+        result = run("parse", "--format", "tree", "--text", TEXT)
         assert "root" in result.out
         assert "▼" in result.out
 
@@ -210,7 +210,7 @@ class TestParse:
         check_refused_with(
             run("parse", "--input", "horizntal"), "unknown input 'horizntal'; did you mean 'horizontal'?"
         )
-        check_refused_with(run("parse", "--output", "jsn"), "unknown output 'jsn'; did you mean 'json'?")
+        check_refused_with(run("parse", "--format", "jsn"), "unknown output 'jsn'; did you mean 'json'?")
         check_refused_with(run("parse", "-m", tmp_path), "expected a model folder with a config.toml, found none")
         check_refused_with(run("parse", tmp_path / "none.conllu"), "No such file or directory")
         out = tmp_path / "out.conllu"

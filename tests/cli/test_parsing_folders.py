@@ -22,9 +22,9 @@ def texts(tmp_path):
 
 def test_a_file_for_each_input(run, texts, tmp_path):
     out = tmp_path / "out"
-    assert run("parse", texts, "--output-dir", out, "--output", "conllu.gz").err == f"biplanar: 2 shards in {out}\n"
+    assert run("parse", texts, "--output-dir", out, "--format", "conllu.gz").err == f"biplanar: 2 shards in {out}\n"
     assert sorted(str(path.relative_to(out)) for path in out.rglob("*.gz")) == ["a.conllu.gz", "b/c.conllu.gz"]
-    again = run("parse", texts, "--output-dir", out, "--output", "conllu.gz")
+    again = run("parse", texts, "--output-dir", out, "--format", "conllu.gz")
     assert again.err == f"biplanar: 2 shards in {out}, 2 of them from before\n"
 
 
@@ -40,7 +40,7 @@ def test_refused(run, texts, tmp_path):
     check_refused(run("parse", texts, *both), f"expected -o or --output-dir, found both {both[1]} and {both[3]}")
     listed = "conllu, conllu.gz, conllu.xz, conllu.bz2, conllu.zst, parquet"
     check_refused(
-        run("parse", texts, "--output-dir", both[3], "--output", "svg"), f"shards: expected {listed}, found svg"
+        run("parse", texts, "--output-dir", both[3], "--format", "svg"), f"shards: expected {listed}, found svg"
     )
     assert not (tmp_path / "y").exists()
 

@@ -13,6 +13,7 @@ import typer
 
 from biplanar import __version__
 from biplanar.cli import demo, draw, evaluate, export, labels, parse, serve, stats, train
+from biplanar.cli.options import Command, Group
 from biplanar.data.files import remove_unfinished
 from biplanar.errors import BiplanarError
 
@@ -22,25 +23,28 @@ GARBAGE = 50_000
 
 app = typer.Typer(
     name="biplanar",
-    help="Dependency parsing as tagging, crossing arcs included.",
+    cls=Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("parse")(parse.parse)
-app.command("train")(train.train)
-app.command("export")(export.export)
-app.command("evaluate")(evaluate.evaluate)
-app.command("encode")(labels.encode)
-app.command("decode")(labels.decode)
-app.command("stats")(stats.stats)
-app.command("draw")(draw.draw)
-app.command("serve")(serve.serve)
-app.command("demo")(demo.demo)
+for command in (
+    parse.parse,
+    train.train,
+    export.export,
+    evaluate.evaluate,
+    labels.encode,
+    labels.decode,
+    stats.stats,
+    draw.draw,
+    serve.serve,
+    demo.demo,
+):
+    app.command(cls=Command)(command)
 
 
 @app.callback(invoke_without_command=True)
-def version(show: bool = typer.Option(False, "--version", help="Print the version and leave.")) -> None:
+def version(show: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
     """Dependency parsing as tagging, crossing arcs included."""
     if show:
         typer.echo(f"biplanar {__version__}")

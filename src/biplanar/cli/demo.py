@@ -20,7 +20,11 @@ DEPRELS = ("root", "nsubj", "obj", "amod", "obl", "advmod")
 def demo(
     encodings: Annotated[bool, typer.Option(help="The paper's example in every encoding.")] = False,
 ) -> None:
-    """Parse a text with the English model that ships inside, and show its tree and labels."""
+    """Parse a text with the bundled English model, and show its tree and labels.
+
+    biplanar demo
+    biplanar demo --encodings
+    """
     if encodings:
         _show_encodings()
     else:

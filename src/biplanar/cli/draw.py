@@ -23,19 +23,32 @@ def draw(
     file: Annotated[str, typer.Argument(help="Parsed CoNLL-U, also .gz, .xz or .bz2; - is standard input.")] = "-",
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="A .svg, .png, .pdf, .html or .txt file, not the terminal."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="A .svg, .png, .pdf, .html or .txt file. Default: the terminal."
+        ),
     ] = None,
-    labels: Annotated[str | None, typer.Option(help="Show the labels of this encoding: 2p-full, ...")] = None,
-    columns: Annotated[str, typer.Option(help="Show columns under the words: upos,xpos,feats,lemma.")] = "",
+    encoding: Annotated[
+        str | None, typer.Option("--encoding", "-e", help="Show the labels of 2p-full, rel-pos, ...")
+    ] = None,
+    columns: Annotated[
+        str, typer.Option(metavar="NAMES", help="Show columns under the words: upos,xpos,feats,lemma.")
+    ] = "",
     only: Annotated[
-        str | None, typer.Option(help="nonprojective: sentences with such arcs; different: with --against.")
+        str | None, typer.Option(help="nonprojective (trees with crossing arcs), or different (with --against).")
     ] = None,
-    against: Annotated[str | None, typer.Option(help="A system's CoNLL-U to compare these gold trees with.")] = None,
-    first: Annotated[int | None, typer.Option(help="Stop after so many sentences.", min=1)] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A system's CoNLL-U to compare these gold trees with.")
+    ] = None,
+    first: Annotated[int | None, typer.Option(help="Draw up to N sentences.", min=1)] = None,
     theme: Annotated[str, typer.Option(help="auto (the reader's), light or dark.")] = "auto",
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
 ) -> None:
-    """Draw trees: plane 1 above the words, plane 2 below. With --against: gold above, system below."""
+    """Draw trees: plane 1 above the words, plane 2 below. With --against: gold above, system below.
+
+    biplanar parse --text "Nobody came." | biplanar draw --encoding 2p-full
+    biplanar draw parsed.conllu --first 3 --columns upos,lemma -o trees.svg
+    biplanar draw gold.conllu --against parsed.conllu --only different -o d.html
+    """
     from itertools import islice
     from pathlib import Path
 
@@ -51,15 +64,15 @@ def draw(
         raise UnknownNameError("filter", only or "", FILTERS)
     if against is None and only == "different":
         raise BiplanarError("--only different: expected --against SYSTEM, found nothing to compare with")
-    if against is not None and labels is not None:
-        raise BiplanarError("expected --labels or --against, found both")
+    if against is not None and encoding is not None:
+        raise BiplanarError("--encoding and --against cannot be combined")
     shown = split_names(columns)
     check_columns(shown)
     get_palette(theme)
-    if labels is not None:
-        get_encoding(labels)
+    if encoding is not None:
+        get_encoding(encoding)
     entries = islice(_chosen(_entries(file, against, text_encoding), only), first)
-    _write(entries, output, ending, labels, shown, theme, Path(file).name if file != "-" else "Trees")
+    _write(entries, output, ending, encoding, shown, theme, Path(file).name if file != "-" else "Trees")
 
 
 def terminal_width() -> int | None:
@@ -93,7 +106,7 @@ def _write(
     entries: Iterator[Entry],
     output: str | None,
     ending: str,
-    labels: str | None,
+    encoding: str | None,
     columns: list[str],
     theme: str,
     title: str,
@@ -105,14 +118,14 @@ def _write(
 
     with writing(output or "-") as stream:
         if ending == ".html":
-            stream.writelines(draw_page(entries, title=title, encoding=labels, columns=columns, theme=theme))
+            stream.writelines(draw_page(entries, title=title, encoding=encoding, columns=columns, theme=theme))
         elif ending != ".txt":
-            canvases = [entry.canvas(labels, columns=columns) for entry in entries]
+            canvases = [entry.canvas(encoding, columns=columns) for entry in entries]
             if not canvases:
                 raise BiplanarError("expected at least one sentence to draw, found none")
             stream.buffer.write(image_of(to_svg(canvases, theme), ending))
         else:
             colour = stream.isatty()
             width = terminal_width() if colour else None
-            lines = (entry.lines(labels, columns=columns, width=width, colour=colour) for entry in entries)
+            lines = (entry.lines(encoding, columns=columns, width=width, colour=colour) for entry in entries)
             stream.writelines(picture + "\n\n" for picture in lines)

@@ -32,19 +32,30 @@ def evaluate(
         str | None, typer.Option("--model", "-m", help="Parse the gold file's words with this model.")
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="With -m: parse the gold file's raw text.")] = False,
-    against: Annotated[str | None, typer.Option(help="Another system's CoNLL-U, for a paired bootstrap.")] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Another system's CoNLL-U, for a paired bootstrap.")
+    ] = None,
     by: Annotated[
         str,
-        typer.Option(help="Breakdowns: deprel,length,distance,projectivity,upos,feature,known (docs/evaluation.md)."),
+        typer.Option(
+            metavar="NAMES",
+            help="Breakdowns: deprel,length,distance,projectivity,upos,feature,known (docs/evaluation.md).",
+        ),
     ] = "",
     train: Annotated[
-        list[str] | None, typer.Option(help="CoNLL-U that the system was trained on: scores of unknown words apart.")
+        list[str] | None,
+        typer.Option(metavar="FILE", help="CoNLL-U that the system was trained on, to score unknown words apart."),
     ] = None,
     decoder: Annotated[str, typer.Option(help="With -m: search, minimum-risk, greedy or paper.")] = "search",
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Compare trees with gold ones: CoNLL 2018 scores, exact relations, whole sentences, crossing arcs."""
+    """Compare trees with gold ones: CoNLL 2018 scores, exact relations, whole sentences, crossing arcs.
+
+    biplanar evaluate test.conllu parsed.conllu --by deprel,length
+    biplanar evaluate test.conllu -m my-model
+    biplanar evaluate test.conllu parsed.conllu --against other.conllu --json
+    """
     from biplanar.data.conllu import read_conllu
     from biplanar.errors import BiplanarError
     from biplanar.evaluation import evaluate, paired_bootstrap

@@ -8,7 +8,10 @@ import typer
 
 
 def export(model: Annotated[str, typer.Argument(help="A model's folder, with weights for PyTorch.")]) -> None:
-    """Write a model's network for ONNX Runtime anew, in float32 and in int8; training does so by itself."""
+    """Write a model's network for ONNX Runtime again, in float32 and in int8; training does so by itself.
+
+    biplanar export my-model
+    """
     from pathlib import Path
 
     from biplanar.errors import BiplanarError

@@ -6,22 +6,26 @@ from typing import Annotated
 
 import typer
 
-from biplanar.cli.options import LONG_TEXT_ENCODING
+from biplanar.cli.options import TEXT_ENCODING
 from biplanar.data.files import UTF_8
 
 ENCODING = typer.Option("--encoding", "-e", help="1p-brackets, 2p-greedy, 2p-prop, 2p-full, rel-pos, ...")
-LAYOUT = typer.Option("--layout", "-l", help="tsv (a line a word) or jsonl (a line a sentence).")
-OUTPUT = typer.Option("--output", "-o", help="Where to write; - is standard output.")
+LAYOUTS = "tsv (a line a word) or jsonl (a line a sentence)."
+OUTPUT = typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
 
 
 def encode(
     file: Annotated[str, typer.Argument(help="CoNLL-U, also .gz, .xz or .bz2; - is standard input.")] = "-",
     encoding: Annotated[str, ENCODING] = "2p-full",
-    layout: Annotated[str, LAYOUT] = "tsv",
+    layout: Annotated[str, typer.Option("--format", help=LAYOUTS)] = "tsv",
     output: Annotated[str, OUTPUT] = "-",
-    text_encoding: Annotated[str, LONG_TEXT_ENCODING] = UTF_8,
+    text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
 ) -> None:
-    """Turn trees into labels for any tagger: form, labels and relation, tab-separated or as JSON lines."""
+    """Turn trees into labels for any tagger: form, labels and relation, tab-separated or as JSON lines.
+
+    biplanar encode train.conllu -o train.tsv
+    biplanar encode train.conllu --encoding rel-pos --format jsonl -o train.jsonl
+    """
     from biplanar.data.files import writing
     from biplanar.encodings import get_encoding
     from biplanar.pipeline.label_files import encode_file
@@ -37,13 +41,19 @@ def encode(
 def decode(
     file: Annotated[str, typer.Argument(help="Labels as `biplanar encode` writes them; - is standard input.")] = "-",
     encoding: Annotated[str, ENCODING] = "2p-full",
-    layout: Annotated[str, LAYOUT] = "tsv",
+    layout: Annotated[str, typer.Option("--input", help=LAYOUTS)] = "tsv",
     output: Annotated[str, OUTPUT] = "-",
-    decoder: Annotated[str, typer.Option(help="greedy, or paper (as the paper's authors repair trees).")] = "greedy",
-    into: Annotated[str | None, typer.Option(help="CoNLL-U whose heads and relations are to be replaced.")] = None,
-    text_encoding: Annotated[str, LONG_TEXT_ENCODING] = UTF_8,
+    decoder: Annotated[str, typer.Option(help="greedy, or paper (repaired as in the paper).")] = "greedy",
+    into: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Replace the heads and relations of this CoNLL-U file.")
+    ] = None,
+    text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
 ) -> None:
-    """Turn labels back into trees, as CoNLL-U. Any labels give a valid tree."""
+    """Turn labels back into trees, as CoNLL-U. Any labels give a valid tree.
+
+    biplanar decode predicted.tsv -o parsed.conllu
+    biplanar decode predicted.tsv --into test.conllu -o parsed.conllu
+    """
     from biplanar.data.conllu import write_conllu
     from biplanar.data.files import writing
     from biplanar.encodings import get_encoding

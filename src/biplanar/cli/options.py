@@ -1,16 +1,46 @@
-"""Options that several commands have."""
+"""Options that several commands have, and the panels of `--help` in which they are shown."""
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-_HELP = "Of the files that are read: utf-8, utf-16, latin-1, ... (any that Python knows)."
+input_option = partial(typer.Option, rich_help_panel="Input")
+output_option = partial(typer.Option, rich_help_panel="Output")
+model_option = partial(typer.Option, rich_help_panel="Model")
+decoding_option = partial(typer.Option, rich_help_panel="Decoding")
+speed_option = partial(typer.Option, rich_help_panel="Speed")
+limit_option = partial(typer.Option, rich_help_panel="Limits of requests")
+cluster_option = partial(typer.Option, rich_help_panel="Cluster")
 
-TEXT_ENCODING = typer.Option("--text-encoding", "--encoding", help=_HELP)
-# For commands whose --encoding is that of the trees.
-LONG_TEXT_ENCODING = typer.Option("--text-encoding", help=_HELP)
+TEXT_ENCODING = input_option(
+    "--text-encoding",
+    help="Of the files that are read: utf-8, utf-16, latin-1, ...",
+)
+
+
+class _PlainHelp:
+    """Shows what an option takes as N or NAME, not as a type of Python, and nothing for flags."""
+
+    def get_params(self, ctx: Any) -> Any:
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for option in params:
+            if option.param_type_name == "option" and option.metavar is None:
+                option.metavar = "" if option.is_flag else "NAME" if option.min is None else "N"
+        return params
+
+
+class Command(_PlainHelp, TyperCommand):
+    """A command of `biplanar`."""
+
+
+class Group(_PlainHelp, TyperGroup):
+    """The commands of `biplanar`."""
 
 
 def split_names(names: str) -> list[str]:
-    """Names with commas between."""
+    """The names in a list separated by commas."""
     return [name.strip() for name in names.split(",") if name.strip()]

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biplanar.cli.options import TEXT_ENCODING, split_names
+from biplanar.cli.options import (
+    TEXT_ENCODING,
+    cluster_option,
+    decoding_option,
+    input_option,
+    model_option,
+    output_option,
+    speed_option,
+    split_names,
+)
 from biplanar.cli.progress import byte_progress
 from biplanar.data.files import INPUTS, OUTPUTS, UTF_8
 from biplanar.errors import BiplanarError
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
 # What is written to files of these endings, if nothing else is asked for; all others get CoNLL-U.
 ENDINGS = {".json": "json", ".jsonl": "json", ".svg": "svg", ".html": "html", ".txt": "tree"}
 
-# Engines whose workers write shards, so that -o is a folder.
+# Engines whose workers write shards.
 WRITE_SHARDS = ("ray",)
 
 MEGABYTE = 10**6
@@ -32,73 +41,87 @@ def parse(
         list[str] | None,
         typer.Argument(help="Files and folders to parse, one file after the other; - is standard input."),
     ] = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="A model's folder; none: English.")] = None,
-    text: Annotated[str | None, typer.Option("--text", help="Parse this text.")] = None,
+    text: Annotated[str | None, input_option("--text", metavar="TEXT", help="Parse this text.")] = None,
     kind: Annotated[
-        str | None,
-        typer.Option("--input", help=f"{', '.join(INPUTS)}, jsonl, parquet; by the file's name if not given."),
+        str | None, input_option("--input", help=f"{', '.join(INPUTS)}, jsonl or parquet. Default: by the file's name.")
     ] = None,
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
-    target: Annotated[
+    column: Annotated[
+        str | None, input_option(help="What to parse in JSON lines and Parquet. Default: conllu, or else text.")
+    ] = None,
+    output: Annotated[
+        str,
+        output_option("--output", "-o", metavar="FILE", help="Where to write; - is standard output."),
+    ] = "-",
+    form: Annotated[
         str | None,
-        typer.Option(
-            "--output",
-            help=f"{', '.join(OUTPUTS)}; by the ending of -o if not given. In a folder: conllu, conllu.zst (.gz, .xz, "
+        output_option(
+            "--format",
+            help=f"{', '.join(OUTPUTS)}. Default: by the ending of -o. In a folder: conllu, conllu.zst (.gz, .xz, "
             ".bz2) or parquet.",
         ),
     ] = None,
-    output: Annotated[
-        str, typer.Option("-o", help="Where to write; - is standard output. With --engine ray, a folder.")
-    ] = "-",
     output_dir: Annotated[
-        str | None, typer.Option(help="Write to this folder, one file for each input or part of a large one.")
+        str | None,
+        output_option(metavar="FOLDER", help="Write to this folder, one file for each input or shard of a large one."),
     ] = None,
     shard_size: Annotated[
-        int, typer.Option(help="Megabytes from which on an input is written in parts (--output-dir).", min=1)
+        int,
+        output_option(
+            metavar="MB", help="Inputs larger than this are written in several shards (--output-dir).", min=1
+        ),
     ] = 32,
-    column: Annotated[
-        str | None, typer.Option(help="Of JSON lines and Parquet, what to parse; conllu or else text if not given.")
-    ] = None,
-    decoder: Annotated[
-        str | None, typer.Option(help="How scores become trees (docs/search.md); the best measured if not given.")
-    ] = None,
-    beam: Annotated[int, typer.Option(help="How many states a search keeps at each word.", min=1, max=10_000)] = 64,
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="How likely each head is, as HeadProb in MISC.")
-    ] = False,
-    best: Annotated[int, typer.Option(help="Write so many trees of each sentence, best first.", min=1, max=1000)] = 1,
-    tags: Annotated[
-        bool, typer.Option(help="Fill empty columns with the tags, features and lemmas that the model predicts.")
-    ] = True,
-    retag: Annotated[bool, typer.Option("--retag", help="Replace those that the input has.")] = False,
     ranges: Annotated[
-        bool, typer.Option("--ranges", help="Of raw text, which characters each token is, as TokenRange in MISC.")
+        bool, output_option("--ranges", help="The offsets of each token in raw text, as TokenRange in MISC.")
     ] = False,
     columns: Annotated[
-        str, typer.Option(help="Draw columns under the words: upos,xpos,feats,lemma (--output tree, svg, html).")
+        str,
+        output_option(
+            metavar="NAMES",
+            help="Columns under the words of a drawing: upos,xpos,feats,lemma (--format tree, svg, html).",
+        ),
     ] = "",
-    batch_tokens: Annotated[
-        int | None, typer.Option(help="Words in a batch; 500 on a processor, 60000 elsewhere.", min=1)
+    model: Annotated[str | None, model_option("--model", "-m", help="A model's folder. Default: English.")] = None,
+    tags: Annotated[
+        bool, model_option(help="Fill empty columns with the tags, features and lemmas that the model predicts.")
+    ] = True,
+    retag: Annotated[bool, model_option("--retag", help="Replace those that the input has.")] = False,
+    decoder: Annotated[
+        str | None, decoding_option(help="search, minimum-risk, greedy or paper (docs/search.md). Default: search.")
     ] = None,
-    device: Annotated[str, typer.Option(help="cpu, auto, cuda:N or mps.")] = "cpu",
-    runtime: Annotated[str | None, typer.Option(help="int8, onnx or torch; the fastest if not given.")] = None,
-    threads: Annotated[int, typer.Option(help="Processor threads, of each worker.", min=1)] = 1,
-    workers: Annotated[int, typer.Option(help="Processes that parse, each with the model loaded.", min=1)] = 1,
+    beam: Annotated[int, decoding_option(help="States that the search keeps at each word.", min=1, max=10_000)] = 64,
+    probabilities: Annotated[
+        bool, decoding_option("--probabilities", help="The probability of each head, as HeadProb in MISC.")
+    ] = False,
+    best: Annotated[int, decoding_option(help="Write the N best trees of each sentence.", min=1, max=1000)] = 1,
+    batch_words: Annotated[
+        int | None, speed_option(help="Words in a batch. Default: 500 on CPUs, 60000 on GPUs.", min=1)
+    ] = None,
+    device: Annotated[str, speed_option(help="cpu, auto, cuda:N or mps.")] = "cpu",
+    runtime: Annotated[str | None, speed_option(help="int8, onnx or torch. Default: the fastest.")] = None,
+    threads: Annotated[int, speed_option(help="CPU threads of each worker.", min=1)] = 1,
+    workers: Annotated[int, speed_option(help="Processes that parse, each with the model loaded.", min=1)] = 1,
     engine: Annotated[
-        str | None,
-        typer.Option(help="What runs them: process, processes or ray; by the number of workers if not given."),
+        str | None, cluster_option(help="process, processes or ray. Default: by the number of workers.")
     ] = None,
     max_workers: Annotated[
-        int | None, typer.Option(help="Up to how many workers are started as needed (--engine ray).", min=1)
+        int | None, cluster_option(help="Start up to N workers as needed (--engine ray).", min=1)
     ] = None,
     gpus_per_worker: Annotated[
-        float, typer.Option(help="GPUs of each worker, or the share of one (--engine ray).", min=0)
+        float, cluster_option(help="GPUs of each worker, or the share of one (--engine ray).", min=0)
     ] = 0.0,
     address: Annotated[
-        str | None, typer.Option(help="A Ray cluster that is running; without, one is started (--engine ray).")
+        str | None, cluster_option(metavar="URL", help="A running Ray cluster. Default: one is started (--engine ray).")
     ] = None,
 ) -> None:
-    """Parse text, words or CoNLL-U."""
+    """Parse text, words or CoNLL-U.
+
+    biplanar parse --text "Nobody came." --format tree
+    biplanar parse text.txt -o parsed.conllu
+    biplanar parse text.txt -m my-model
+    biplanar parse test.conllu --retag -o parsed.conllu
+    biplanar parse texts/ --output-dir parsed --workers 4
+    """
     _spare_scipy()
     from biplanar.bulk import EngineConfig, Plan, Source, Task, make_engine
     from biplanar.cli.draw import terminal_width
@@ -110,7 +133,7 @@ def parse(
         raise BiplanarError(f"expected a file or --text, found both {files[0]} and --text")
     folder = _folder(engine, output, output_dir, [max_workers, gpus_per_worker, address])
     options = ParseOptions(
-        decoder or DEFAULT_DECODER, Beam(beam), probabilities, best, tags=tags, retag=retag, batch_words=batch_tokens
+        decoder or DEFAULT_DECODER, Beam(beam), probabilities, best, tags=tags, retag=retag, batch_words=batch_words
     )
     task = Task(
         model,
@@ -118,7 +141,7 @@ def parse(
         runtime=runtime,
         threads=threads,
         options=options,
-        output="conllu" if folder else target or ENDINGS.get(Path(output).suffix, "conllu"),
+        output="conllu" if folder else form or ENDINGS.get(Path(output).suffix, "conllu"),
         width=terminal_width(),
         colour=sys.stdout.isatty(),
         columns=tuple(split_names(columns)),
@@ -126,7 +149,7 @@ def parse(
     source = Source(tuple(files or ["-"]), kind, text, text_encoding, ranges, column)
     runner = make_engine(EngineConfig(workers, _report, max_workers, gpus_per_worker, address), engine)
     if folder:
-        plan = Plan.of(source, folder, task, ending=target or "conllu", size=shard_size * MEGABYTE)
+        plan = Plan.of(source, folder, task, ending=form or "conllu", size=shard_size * MEGABYTE)
         outcome = _parse_shards(plan, runner)
     else:
         outcome = _parse_to_file(source, output, task, runner)
@@ -143,9 +166,7 @@ def _folder(engine: str | None, output: str, output_dir: str | None, of_clusters
     if output_dir is not None and output != "-":
         raise BiplanarError(f"expected -o or --output-dir, found both {output} and {output_dir}")
     if engine in WRITE_SHARDS and output_dir is None:
-        if output == "-":
-            raise BiplanarError(f"--engine {engine}: expected a folder to write to (-o FOLDER), found none")
-        return output
+        raise BiplanarError(f"--engine {engine} writes shards: name a folder (--output-dir)")
     return output_dir
 
 

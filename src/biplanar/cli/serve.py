@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from biplanar.cli.options import limit_option, speed_option
 from biplanar.serve.config import ServerConfig
 
 DEFAULTS = ServerConfig()
@@ -13,26 +14,33 @@ DEFAULTS = ServerConfig()
 
 def serve(
     models: Annotated[
-        list[str] | None, typer.Argument(help="Folders of models, or NAME=FOLDER; none: English.", metavar="[MODEL]...")
+        list[str] | None,
+        typer.Argument(help="Folders of models, or NAME=FOLDER. Default: English.", metavar="[MODEL]..."),
     ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 is all of them.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen at; 0 is any that is free.", min=0, max=65535)] = 8001,
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 is all of them.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on; 0 is any free one.", min=0, max=65535)] = 8001,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A host that requests may name besides localhost, as behind a proxy; repeatable."),
+        typer.Option(
+            metavar="HOST", help="A host that requests may name besides localhost, as behind a proxy; repeatable."
+        ),
     ] = None,
-    max_bytes: Annotated[int, typer.Option(help="Bytes of a request.", min=1)] = DEFAULTS.body_bytes,
-    max_words: Annotated[int, typer.Option(help="Words of a request.", min=1)] = DEFAULTS.words,
-    max_sentence: Annotated[int, typer.Option(help="Words of a sentence.", min=1)] = DEFAULTS.sentence_words,
+    max_bytes: Annotated[int, limit_option(help="Bytes of a request.", min=1)] = DEFAULTS.body_bytes,
+    max_words: Annotated[int, limit_option(help="Words of a request.", min=1)] = DEFAULTS.words,
+    max_sentence: Annotated[int, limit_option(help="Words of a sentence.", min=1)] = DEFAULTS.sentence_words,
     max_seconds: Annotated[
-        float, typer.Option(help="Seconds until a request must be answered.", min=0.1)
+        float, limit_option(help="Seconds until a request must be answered.", min=0.1)
     ] = DEFAULTS.seconds,
-    queue: Annotated[int, typer.Option(help="Requests that may wait.", min=1)] = DEFAULTS.queue,
-    batch_words: Annotated[int, typer.Option(help="Words that are parsed together.", min=1)] = DEFAULTS.batch_words,
-    device: Annotated[str, typer.Option(help="cpu, auto, cuda:N or mps.")] = "cpu",
-    threads: Annotated[int, typer.Option(help="Processor threads.", min=1)] = 1,
+    queue: Annotated[int, limit_option(help="Requests that may wait.", min=1)] = DEFAULTS.queue,
+    batch_words: Annotated[int, speed_option(help="Words in a batch.", min=1)] = DEFAULTS.batch_words,
+    device: Annotated[str, speed_option(help="cpu, auto, cuda:N or mps.")] = "cpu",
+    threads: Annotated[int, speed_option(help="CPU threads.", min=1)] = 1,
 ) -> None:
-    """Serve a web page, a JSON interface and UDPipe's REST interface."""
+    """Serve a web page, a JSON interface and UDPipe's REST interface.
+
+    biplanar serve
+    biplanar serve my-model lt=models/lithuanian --port 8080
+    """
     import logging
 
     from biplanar.errors import BiplanarError

@@ -21,14 +21,18 @@ def stats(
     ],
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     encodings: Annotated[
-        str, typer.Option(help="Encodings to compare, such as 2p-full,4-bit+head.", show_default="all, without lifting")
+        str,
+        typer.Option(
+            metavar="NAMES", help="Encodings to compare: 2p-full,4-bit+head.", show_default="all, without lifting"
+        ),
     ] = "",
     speed: Annotated[bool, typer.Option("--speed", help="Also measure how fast each encodes and decodes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show non-projectivity, coverage and label sets of a treebank: the paper's tables for your own data.
 
-    All encodings are compared: coverage, labels, unseen labels, entropy.
+    biplanar stats UD_Lithuanian-ALKSNIS
+    biplanar stats train.conllu --encodings 2p-full,rel-pos --json
     """
     from biplanar.encodings import get_encoding
     from biplanar.evaluation.statistics import read_treebank, treebank_statistics

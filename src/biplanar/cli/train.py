@@ -46,7 +46,12 @@ def train(
         typer.Option("--resume", help="Go on from the checkpoint; with more --training.epochs also after the end."),
     ] = False,
 ) -> None:
-    """Train a parser on a treebank. Any setting can be changed: --network.hidden 200, --training.epochs 50, ..."""
+    """Train a parser on a treebank. Any setting can be changed: --network.hidden 200, --training.epochs 50, ...
+
+    biplanar train --train train.conllu --dev dev.conllu -o my-model
+    biplanar train fast --train train.conllu --dev dev.conllu --encoding rel-pos --training.epochs 50
+    biplanar train --train train.conllu --dev dev.conllu -o my-model --resume
+    """
     from pathlib import Path
 
     from biplanar.errors import BiplanarError
