@@ -24,7 +24,7 @@ SMALL = {
     "network": {
         "hidden": 48,
         "layers": 1,
-        "output_hidden": 0,
+        "output_hidden": None,
         "char_hidden": 16,
         "arc_dim": 16,
         "dropout": 0.0,
@@ -45,7 +45,7 @@ def main() -> None:
     given = arguments.parse_args()
     train, dev = given.files
     settings = SMALL if train == TINY else {"training": {}}
-    settings["training"]["epochs"] = given.epochs or (50 if train == TINY else 0)
+    settings["training"]["epochs"] = given.epochs or (50 if train == TINY else "auto")
     folder = ModelFolder(Path(given.output or tempfile.mkdtemp()) / "model")
 
     # Training is a stream of events: print them, plot them, or stop whenever you like. Those after each batch are many.

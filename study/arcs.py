@@ -85,7 +85,7 @@ class Work:
         from study.biaffine import reference_config
 
         large = run.treebank in LARGE
-        own = {"encoding": run.encoding, "training.segmenter_epochs": "0", **NETWORKS[run.network]}
+        own = {"encoding": run.encoding, "training.segmenter_epochs": "none", **NETWORKS[run.network]}
         if large:
             own["training.epochs"] = str(LARGE[run.treebank])
         read = reference_config if run.network == BIAFFINE else read_config

@@ -34,7 +34,7 @@ REFERENCE = {
     "network.arcs": "false",
     "network.attention": "false",
     "network.depths": "false",
-    "network.relation_hidden": "0",
+    "network.relation_hidden": "none",
     "auxiliary.arcs": "1.0",
     "auxiliary.relations": "1.0",
 }

@@ -60,7 +60,7 @@ class ShortWork(Work):
             "training.epochs": str(EPOCHS[run.treebank]),
             "training.batch_words": str(BATCH_WORDS.get(run.treebank, 800)),
             "training.evaluations": str(EVALUATIONS),
-            "training.segmenter_epochs": "0",
+            "training.segmenter_epochs": "none",
             **NETWORKS[run.network],
         }
         return read_config("accurate", own | dict(self.settings))

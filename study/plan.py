@@ -89,7 +89,7 @@ def config_of(run: Run, schedule: Schedule, words: int, settings: Mapping[str, s
         batch_words=schedule.batch_words,
         learning_rate=schedule.learning_rate or good_learning_rate(schedule.batches(words)),
         evaluations=schedule.evaluations,
-        segmenter_epochs=0,
+        segmenter_epochs=None,
     )
     return replace(base, encoding=run.encoding, training=training)
 

@@ -221,7 +221,15 @@ class TestParse:
 
 
 class TestTrain:
-    SMALL = ("--network.hidden", 8, "--network.char_hidden=4", "--network.layers", 1, "--training.segmenter_epochs", 0)
+    SMALL = (
+        "--network.hidden",
+        8,
+        "--network.char_hidden=4",
+        "--network.layers",
+        1,
+        "--training.segmenter_epochs",
+        "none",
+    )
 
     def test_a_model_from_the_command_line(self, run, tmp_path):
         options = ("--train", TINY, "--dev", TINY, "-o", tmp_path / "model", "--device", "cpu", "-e", "2p-prop")

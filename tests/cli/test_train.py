@@ -17,8 +17,17 @@ from tests.paths import ROOT
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")  # colours and movements of the cursor
 TINY = str(ROOT / "examples" / "tiny.conllu")
 SMALL = (
-    *("--network.hidden", "8", "--network.layers", "1", "--network.char_hidden", "4", "--network.output_hidden", "0"),
-    *("--training.batch_words", "60", "--training.segmenter_epochs", "0", "--device", "cpu"),
+    *(
+        "--network.hidden",
+        "8",
+        "--network.layers",
+        "1",
+        "--network.char_hidden",
+        "4",
+        "--network.output_hidden",
+        "none",
+    ),
+    *("--training.batch_words", "60", "--training.segmenter_epochs", "none", "--device", "cpu"),
 )
 
 

@@ -28,7 +28,7 @@ TEXT = b"Nobody came. It rained.\n\nWho did you say that she saw?\n"
 # Trainings are only to run, not to learn.
 SMALL = {
     "--training.epochs": "1",
-    "--training.segmenter_epochs": "0",
+    "--training.segmenter_epochs": "none",
     "--network.layers": "1",
     "--network.word_dim": "8",
     "--network.char_hidden": "8",
@@ -95,16 +95,12 @@ def give_tokenizer(folder: Path) -> None:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model of one's own, with the tokenizer of the English one."""
     from biplanar.pipeline.train import Data, train_model
-    from biplanar.tagger.config import Config
+    from biplanar.tagger.config import read_config
 
     model = ModelFolder(tmp_path_factory.mktemp("docs") / "my-model")
-    settings: dict[str, dict[str, object]] = {"network": {}, "training": {}}
-    for option, value in SMALL.items():
-        room, _, name = option.removeprefix("--").partition(".")
-        if name:
-            settings[room][name] = int(value)
+    settings = {option.removeprefix("--"): value for option, value in SMALL.items() if "." in option}
     data = Data([str(EXAMPLES / "tagged.conllu")], str(EXAMPLES / "tagged.conllu"))
-    for _ in train_model(data, Config.from_dict(settings), model, device="cpu"):
+    for _ in train_model(data, read_config(None, settings), model, device="cpu"):
         pass
     give_tokenizer(model.path)
     return model.path

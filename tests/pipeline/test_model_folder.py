@@ -67,4 +67,4 @@ def test_checksums_are_those_of_sha256sum(copy):
     copy.write_checksums()
     assert copy.checksums.read_text(encoding="utf-8") == before
     # What `sha256sum` says of the file.
-    assert "9a032035782c7659b9ca278a5a58694a26d2de143672cb21bf8377b5cd2bd35a  config.toml\n" in before
+    assert "e535153e1b009603e390c238361b83dece190a4f919a4d81a3f2e2fab1c5edb9  config.toml\n" in before

@@ -22,7 +22,7 @@ NETWORK = {
     "layers": 1,
     "arc_dim": 16,
     "attention": False,
-    "output_hidden": 0,
+    "output_hidden": None,
 }
 TRAINING = {"epochs": 30, "batch_words": 60, "learning_rate": 0.01}
 
@@ -51,7 +51,7 @@ def train_tiny(folder: Path, *, columns: str, encoding: str = "2p-full", udpipe_
             "network": {**NETWORK, "columns": columns, "dropout": 0.0, "word_dropout": 0.0},
             "vocabulary": {"min_form_count": 1, "min_char_count": 1},
             "auxiliary": {"relation_dim": 8},
-            "training": {**TRAINING, "evaluations": 1, "segmenter_epochs": 0},
+            "training": {**TRAINING, "evaluations": 1, "segmenter_epochs": None},
         }
     )
     model = ModelFolder(folder)

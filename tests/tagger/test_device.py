@@ -40,7 +40,7 @@ DEVICES = [
     pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA")),
 ]
 SWITCHES = {
-    "nothing": {"relation_hidden": 0},
+    "nothing": {"relation_hidden": None},
     "relations": {"relation_hidden": 7},
     "attention": {"relation_hidden": 7, "attention": True},
     "treebanks": {"relation_hidden": 7, "treebank_dim": 3},

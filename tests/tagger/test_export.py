@@ -58,18 +58,32 @@ plain = partial(NetworkConfig, attention=False)
 CONFIGS = {
     "one layer": plain(word_dim=7, char_dim=5, char_hidden=3, hidden=9, layers=1),
     "two layers": plain(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=2),
-    "three layers": plain(word_dim=1, char_dim=1, char_hidden=1, hidden=64, layers=3, relation_hidden=0),
+    "three layers": plain(word_dim=1, char_dim=1, char_hidden=1, hidden=64, layers=3, relation_hidden=None),
     "attention": NetworkConfig(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, attention=True),
     "attention, plain outputs": NetworkConfig(
-        word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, output_hidden=0, attention=True, relation_hidden=0
+        word_dim=20,
+        char_dim=8,
+        char_hidden=16,
+        hidden=33,
+        layers=1,
+        output_hidden=None,
+        attention=True,
+        relation_hidden=None,
     ),
     "labels alone": plain(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, arcs=False),
     "attention alone": NetworkConfig(word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, arcs=False),
     "small forms": plain(
-        word_dim=20, char_dim=8, char_hidden=16, form_dim=14, hidden=30, layers=2, output_hidden=0, column_hidden=0
+        word_dim=20,
+        char_dim=8,
+        char_hidden=16,
+        form_dim=14,
+        hidden=30,
+        layers=2,
+        output_hidden=None,
+        column_hidden=None,
     ),
     "columns that see no forms": plain(
-        word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, column_forms=False, column_hidden=0
+        word_dim=20, char_dim=8, char_hidden=16, hidden=33, layers=1, column_forms=False, column_hidden=None
     ),
     "treebanks": plain(word_dim=7, char_dim=5, char_hidden=3, hidden=32, layers=2, treebank_dim=6),
     "all there is": NetworkConfig(
@@ -405,7 +419,9 @@ def size_of(folder: Path) -> int:
 
 
 def test_int8_is_small(tmp_path: Path) -> None:
-    network = random_network(plain(word_dim=50, char_dim=32, char_hidden=64, hidden=200, layers=2, relation_hidden=0))
+    network = random_network(
+        plain(word_dim=50, char_dim=32, char_hidden=64, hidden=200, layers=2, relation_hidden=None)
+    )
     export_onnx(network, tmp_path / "full")
     export_onnx(network, tmp_path / "small", int8=True)
     kinds = {"embedding": 0, "weight": 0, "bias": 0, "root": 0}

@@ -25,13 +25,13 @@ VOCABULARY = Vocabulary.of(
     SENTENCES, {task: tuple(map(str, range(n))) for task, n in LABELS.items()}, min_form_count=1, min_char_count=1
 )
 SWITCHES = {
-    "nothing": {"relation_hidden": 0},
+    "nothing": {"relation_hidden": None},
     "relations": {"relation_hidden": 7},
-    "attention": {"relation_hidden": 0, "attention": True},
-    "attention alone": {"relation_hidden": 0, "attention": True, "arcs": False},
-    "labels alone": {"relation_hidden": 0, "arcs": False},
-    "treebanks": {"relation_hidden": 0, "treebank_dim": 3},
-    "small forms": {"relation_hidden": 0, "form_dim": 5},
+    "attention": {"relation_hidden": None, "attention": True},
+    "attention alone": {"relation_hidden": None, "attention": True, "arcs": False},
+    "labels alone": {"relation_hidden": None, "arcs": False},
+    "treebanks": {"relation_hidden": None, "treebank_dim": 3},
+    "small forms": {"relation_hidden": None, "form_dim": 5},
     "all": {"relation_hidden": 7, "attention": True, "treebank_dim": 3},
 }
 every_switch = pytest.mark.parametrize("switches", SWITCHES.values(), ids=SWITCHES)

@@ -38,7 +38,7 @@ SMALL = {
     "vocabulary": {"min_form_count": 1, "min_char_count": 1},
     "training": {"batch_words": 60, "learning_rate": 0.01, "epochs": 2},
 }
-OFF = {"arcs": False, "attention": False, "depths": False, "relation_hidden": 0, "treebank_dim": 0}
+OFF = {"arcs": False, "attention": False, "depths": False, "relation_hidden": None, "treebank_dim": None}
 SWITCHES = {
     "nothing": {},
     "arcs": {"arcs": True},
@@ -237,7 +237,7 @@ class TestTasks:
 
     def test_the_networks_of_the_named_configurations(self):
         paper = CONFIGS["paper"].network
-        assert (paper.attention, paper.depths, paper.relation_hidden, paper.treebank_dim) == (False, False, 0, 0)
+        assert (paper.attention, paper.depths, paper.relation_hidden, paper.treebank_dim) == (False, False, None, None)
         networks = {name: config.network for name, config in CONFIGS.items()}
         assert {name for name, network in networks.items() if not network.arcs} == {"paper", "pure"}
         assert {name for name, network in networks.items() if network.attention} == {"accurate", "large"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from importlib.resources import files
 from importlib.util import find_spec
@@ -15,7 +15,7 @@ from biplanar.encodings import get_encoding
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
-from biplanar.tagger.config import Config
+from biplanar.tagger.config import AUTO, Config
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.predict import Scorer
 
@@ -81,9 +81,9 @@ def load(
 
 def weights_of(config: Config) -> Weights:
     """What decoding makes of a model's scores, as its configuration says, or by default."""
-    decoding = config.decoding
-    chosen = {"arcs": decoding.arc_weight, "temperature": decoding.temperature, "tree_slope": decoding.tree_slope}
-    return Weights(**{name: value for name, value in chosen.items() if value}, arc_slope=decoding.arc_slope)
+    chosen = asdict(config.decoding)
+    chosen["arcs"] = chosen.pop("arc_weight")
+    return Weights(**{name: value for name, value in chosen.items() if value != AUTO})
 
 
 def _load_scorer(place: Placement, config: Config, vocabulary: Vocabulary, threads: int | None) -> Scorer:

@@ -23,9 +23,7 @@ DIGITS, SHOWN_DIGITS = 64, 12
 
 # Settings that a folder does not have take these values: models of older formats lack what came later.
 DEFAULTS = {
-    1: Config(
-        network=NetworkConfig(arcs=False, attention=False, depths=False, relation_hidden=0, treebank_dim=0, columns="")
-    ),
+    1: Config(network=NetworkConfig(arcs=False, attention=False, depths=False, relation_hidden=None, columns="")),
     2: Config(network=NetworkConfig(arcs=False, columns="")),
     3: Config(network=NetworkConfig(arcs=False)),
     FORMAT_VERSION: Config(),

@@ -23,7 +23,7 @@ from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.tuning import ScoredTreebank
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, load_weights, save_checkpoint, save_weights
-from biplanar.tagger.config import Config, DecodingConfig
+from biplanar.tagger.config import AUTO, Config, DecodingConfig
 from biplanar.tagger.device import choose_device
 from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.export import export_onnx
@@ -245,12 +245,12 @@ def _finish(
 def _choose_weights(folder: ModelFolder, trainer: Trainer, dev: list[Sentence]) -> None:
     """Write the weights that are best on the dev file into the model's configuration, where it leaves them open."""
     parser, given = load(folder.path), trainer.config.decoding
-    if not (given.arc_weight and given.tree_slope):
+    if AUTO in (given.arc_weight, given.tree_slope, given.arc_slope):
         found = ScoredTreebank.of(parser.scorer, parser.inventory, dev, parser.batch_words).choose_weights()
         chosen = DecodingConfig(
-            given.arc_weight or found.arcs,
-            given.tree_slope or found.tree_slope,
-            given.arc_slope or found.arc_slope,
+            found.arcs if given.arc_weight == AUTO else given.arc_weight,
+            found.tree_slope if given.tree_slope == AUTO else given.tree_slope,
+            found.arc_slope if given.arc_slope == AUTO else given.arc_slope,
             found.temperature,
         )
         folder.write_settings(replace(trainer.config, decoding=chosen), trainer.vocabulary)

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
 
 
 class ConfigError(BiplanarError):
-    """A setting that is unknown or of the wrong kind."""
+    """A setting that is of the wrong type or out of bounds."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The least and the largest value of a setting."""
+
+    least: float
+    largest: float
+
+    def __str__(self) -> str:
+        return f" from {self.least:,} to {self.largest:,}"
+
+
+Auto = Literal["auto"]
+AUTO: Auto = "auto"
+NONE = "none"  # how TOML and the command line say None
+
+Width = Annotated[int, Bounds(1, 16_384)]
+Count = Annotated[int, Bounds(1, 1_000_000_000)]
+Share = Annotated[float, Bounds(0, 1)]
+ShareBelowOne = Annotated[float, Bounds(0, 0.999999)]
+Positive = Annotated[float, Bounds(1e-15, 1000)]
+Weight = Annotated[float, Bounds(0, 1000)]
+
+# How messages name the types of settings.
+TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 
 @dataclass(frozen=True)
@@ -21,52 +47,52 @@ class NetworkConfig:
     """Word embedding and character LSTM, stacked BiLSTMs, one output layer per task."""
 
     encoder: str = "bilstm"  # from words to vectors in their context
-    word_dim: int = 100
-    char_dim: int = 100
-    char_hidden: int = 200  # per direction
-    form_dim: int = 0  # width of a layer that projects word and spelling to one vector; 0: none
-    hidden: int = 400  # per direction
-    layers: int = 3
-    output_hidden: int = 400  # width of a layer before each task's labels; 0: none
-    dropout: float = 0.5  # the same mask for all words of a sentence
-    word_dropout: float = 0.2  # share of words whose embedding is dropped, so that only their characters are seen
+    word_dim: Width = 100
+    char_dim: Width = 100
+    char_hidden: Width = 200  # per direction
+    form_dim: Width | None = None  # width of a layer that projects word and spelling to one vector
+    hidden: Width = 400  # per direction
+    layers: Annotated[int, Bounds(1, 100)] = 3
+    output_hidden: Width | None = 400  # width of a layer before each task's labels
+    dropout: ShareBelowOne = 0.5  # the same mask for all words of a sentence
+    word_dropout: ShareBelowOne = 0.2  # share of words whose embedding is dropped, so that only their spelling is seen
     arcs: bool = True  # scores of pairs of words, for decoding beside the labels
     attention: bool = True  # these scores, detached, as further features, in training and parsing
-    arc_dim: int = 400  # width of what a word is as a dependent and as a head, in these scores
+    arc_dim: Width = 400  # width of a word's vectors as a dependent and as a head, in these scores
     depths: bool = True  # bracket encodings: how deep each stack is after each word, as further tasks
-    relation_hidden: int = 200  # width of a layer before the relation given word and head; 0: none
+    relation_hidden: Width | None = 200  # width of a layer before the relation given word and head
     columns: str = "upos,xpos,feats,lemma"  # of CoNLL-U that are predicted beside the tree, where the treebank has them
     column_forms: bool = True  # columns see the word's form beside the word in its context
-    column_hidden: int = 400  # width of a layer before the labels of all columns; 0: none
-    treebank_dim: int = 0  # a vector for each training file, for every word of its sentences; 0: none
+    column_hidden: Width | None = 400  # width of a layer before the labels of all columns
+    treebank_dim: Width | None = None  # width of a vector for each training file, for every word of its sentences
 
 
 @dataclass(frozen=True)
 class AuxiliaryConfig:
     """Weights of the losses beside the labels'; 0 switches one off."""
 
-    arcs: float = 3.0  # biaffine scores of heads, of the network or for training only
-    relations: float = 3.0  # biaffine scores of relations, given the head
-    depths: float = 0.3  # of the network's stack depths
-    columns: float = 1.0  # of each of the network's output columns
-    relation_dim: int = 100
+    arcs: Weight = 3.0  # biaffine scores of heads, of the network or for training only
+    relations: Weight = 3.0  # biaffine scores of relations, given the head
+    depths: Weight = 0.3  # of the network's stack depths
+    columns: Weight = 1.0  # of each of the network's output columns
+    relation_dim: Width = 100
 
 
 @dataclass(frozen=True)
 class TrainingConfig:
     """Batches, learning rate, and when to stop."""
 
-    epochs: int = 0  # 0: chosen by the size of the treebank, so that small ones get enough updates
-    batch_words: int = 800
-    learning_rate: float = 0.0  # 0: chosen by the size of the treebank, lower for large ones
-    warmup: float = 0.05  # share of the updates
-    clip: float = 5.0
-    label_smoothing: float = 0.0
-    average: float = 0.0  # decay of a running mean of the weights, which is then the model; 0: none
-    taught: float = 0.7  # with teachers: the share of the loss that is on their soft targets
-    evaluations: int = 20  # on the dev file, over the whole training
-    patience: int = 0  # evaluations without progress before training stops early; 0: never
-    segmenter_epochs: int = 10  # of UDPipe's tokenizer, at most: small treebanks get fewer; 0: none, and words only
+    epochs: Count | Auto = AUTO  # by the size of the treebank, so that small ones get enough updates
+    batch_words: Count = 800
+    learning_rate: Positive | Auto = AUTO  # by the size of the treebank, lower for large ones
+    warmup: ShareBelowOne = 0.05  # share of the updates
+    clip: Positive = 5.0
+    label_smoothing: ShareBelowOne = 0.0
+    average: ShareBelowOne | None = None  # decay of a running mean of the weights, which is then the model
+    taught: Share = 0.7  # with teachers: the share of the loss that is on their soft targets
+    evaluations: Count = 20  # on dev, over the whole training
+    patience: Count | None = None  # evaluations without progress before training stops early
+    segmenter_epochs: Count | None = 10  # of UDPipe's tokenizer, at most: small treebanks get fewer
     amp: bool = True  # half precision where the device gains from it
 
 
@@ -74,20 +100,20 @@ class TrainingConfig:
 class VocabularyConfig:
     """Which words and characters get vectors of their own."""
 
-    min_form_count: int = 2
-    min_char_count: int = 2
-    vectors: str = ""  # word2vec (text or binary), fastText .vec or GloVe file
-    vectors_limit: int = 0  # read so many vectors only; 0: all
+    min_form_count: Count = 2
+    min_char_count: Count = 2
+    vectors: str | None = None  # word2vec (text or binary), fastText .vec or GloVe file
+    vectors_limit: Count | None = None  # read up to n vectors
 
 
 @dataclass(frozen=True)
 class DecodingConfig:
-    """What decoding makes of the scores; 0: chosen on the dev file when training ends."""
+    """How decoding uses the scores; what is `auto` is chosen on dev when training ends."""
 
-    arc_weight: float = 0.0  # how much arc scores count beside labels
-    tree_slope: float = 0.0  # of the log-odds of heads by trees, where heads have probabilities
-    arc_slope: float = 0.0  # and by arcs
-    temperature: float = 0.0  # of the scores of trees that are added up; 0: 3
+    arc_weight: Weight | Auto = AUTO  # of arc scores, beside those of labels
+    tree_slope: Weight | Auto = AUTO  # of the log-odds of heads by trees, where heads have probabilities
+    arc_slope: Weight | Auto = AUTO  # and by arcs
+    temperature: Positive | Auto = AUTO  # of the scores of trees that are added up; auto: 3
 
 
 @dataclass(frozen=True)
@@ -119,15 +145,17 @@ class Config:
         return flat
 
     def to_toml(self) -> str:
-        """As TOML, every value written out."""
-        plain, sections = [], []
-        for key, value in self.to_dict().items():
-            if isinstance(value, dict):
-                lines = [f"{name} = {_toml_value(inner)}" for name, inner in value.items()]
-                sections.append("\n".join([f"[{key}]", *lines]))
-            else:
-                plain.append(f"{key} = {_toml_value(value)}")
-        return "\n\n".join(["\n".join(plain), *sections]) + "\n"
+        """As TOML, with every value."""
+        import tomli_w  # only training writes settings
+
+        return tomli_w.dumps(
+            {
+                key: {name: NONE if one is None else one for name, one in value.items()}
+                if isinstance(value, dict)
+                else value
+                for key, value in self.to_dict().items()
+            }
+        )
 
 
 CONFIGS = {
@@ -136,13 +164,13 @@ CONFIGS = {
         encoding="2p-greedy",
         network=NetworkConfig(
             layers=2,
-            output_hidden=0,
+            output_hidden=None,
             dropout=0.33,
             word_dropout=0.0,
             arcs=False,
             attention=False,
             depths=False,
-            relation_hidden=0,
+            relation_hidden=None,
             columns="",
         ),
         auxiliary=AuxiliaryConfig(arcs=0.0, relations=0.0),
@@ -162,25 +190,16 @@ CONFIGS = {
             form_dim=126,
             hidden=126,
             layers=2,
-            output_hidden=0,
+            output_hidden=None,
             dropout=0.1,
             attention=False,
             arc_dim=64,
             relation_hidden=64,
-            column_hidden=0,
+            column_hidden=None,
         ),
         training=TrainingConfig(batch_words=1600, learning_rate=0.003),
     ),
 }
-
-
-# Settings that must not be zero, and shares with an upper limit.
-AT_LEAST_ONE = {
-    *("word_dim", "char_dim", "char_hidden", "hidden", "layers", "arc_dim", "relation_dim"),
-    *("batch_words", "evaluations", "min_form_count", "min_char_count"),
-}
-AT_MOST_ONE = {"taught"}
-BELOW_ONE = {"average", "dropout", "word_dropout", "warmup", "label_smoothing"}
 
 
 def read_config(source: str | Path | None, overrides: Mapping[str, str] | None = None) -> Config:
@@ -200,52 +219,22 @@ def _load(source: str) -> Config:
         values = tomllib.loads(Path(source).read_text(encoding="utf-8"))
     except OSError as error:
         raise FileError(f"{source}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{source}: expected TOML, found {error}") from error
+    except (ValueError, RecursionError) as error:  # also a number with thousands of digits, or deep nesting
+        raise ConfigError(f"{source}: not valid TOML: {error}") from error
     base = str(values.pop("base", "accurate"))
     if base not in CONFIGS:
         raise UnknownNameError("configuration", base, CONFIGS)
-    return Config.from_dict(values, CONFIGS[base])
-
-
-def _replaced(section: Any, values: Mapping[str, Any], path: str) -> Any:
-    kinds = get_type_hints(type(section))
-    known = {one.name for one in fields(section)}
-    changes: dict[str, Any] = {}
-    for key, value in values.items():
-        if key not in known:
-            raise UnknownNameError("setting", path + key, [path + name for name in sorted(known)])
-        old = getattr(section, key)
-        if isinstance(value, Mapping) and not isinstance(old, (int, float, str)):
-            changes[key] = _replaced(old, value, f"{path}{key}.")
-        else:
-            changes[key] = _checked(value, kinds[key], path + key)
-    return replace(section, **changes)
-
-
-def _checked(value: Any, kind: type, name: str) -> Any:
-    if kind is float and type(value) is int:
-        value = float(value)
-    if type(value) is not kind:
-        raise ConfigError(f"{name}: expected a value of type {kind.__name__}, found {value!r}")
-    if isinstance(value, (int, float)):
-        if not 0 <= value < math.inf:
-            raise ConfigError(f"{name}: expected 0 or more, found {value!r}")
-        key = name.rpartition(".")[2]
-        if key in AT_LEAST_ONE and value < 1:
-            raise ConfigError(f"{name}: expected 1 or more, found {value!r}")
-        if key in AT_MOST_ONE and value > 1:
-            raise ConfigError(f"{name}: expected 1 or less, found {value!r}")
-        if key in BELOW_ONE and value >= 1:
-            raise ConfigError(f"{name}: expected less than 1, found {value!r}")
-    return value
+    try:
+        return Config.from_dict(values, CONFIGS[base])
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from error
 
 
 def _override(config: Config, key: str, text: str) -> Config:
     """The text is read as TOML where it can be, and taken as a string where not."""
     try:
         value = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         value = text
     nested: Any = value
     for part in reversed(key.split(".")):
@@ -253,9 +242,37 @@ def _override(config: Config, key: str, text: str) -> Config:
     return Config.from_dict(nested, config)
 
 
-def _toml_value(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return repr(value)
+def _replaced(section: Any, values: Mapping[str, Any], path: str) -> Any:
+    """A section with some values replaced, each of them checked."""
+    hints = get_type_hints(type(section), include_extras=True)
+    known = {one.name for one in fields(section)}
+    changes: dict[str, Any] = {}
+    for key, value in values.items():
+        if key not in known:
+            raise UnknownNameError("setting", path + key, [path + name for name in sorted(known)])
+        old = getattr(section, key)
+        if not is_dataclass(old):
+            changes[key] = _checked(value, hints[key], path + key)
+        elif isinstance(value, Mapping):
+            changes[key] = _replaced(old, value, f"{path}{key}.")
+        else:
+            raise ConfigError(f"{path}{key} is a section of settings, not a setting")
+    return replace(section, **changes)
+
+
+def _checked(value: Any, hint: Any, name: str) -> Any:
+    """A value, if it is what the hint allows: a type, perhaps with bounds, perhaps or None or `auto`."""
+    others = {NONE: None} if NoneType in get_args(hint) else {AUTO: AUTO} if Auto in get_args(hint) else {}
+    if value is None or isinstance(value, str):
+        for text, other in others.items():
+            if value in (text, other):
+                return other
+    kind = get_args(hint)[0] if others else hint  # int, or Annotated[int, Bounds(...)]
+    bounds: Bounds | None = None
+    if get_args(kind):
+        kind, bounds = get_args(kind)
+    whole = kind is float and type(value) is int
+    if (type(value) is kind or whole) and (bounds is None or bounds.least <= value <= bounds.largest):
+        return float(value) if whole else value
+    more = "".join(f", or {text}" for text in others)
+    raise ConfigError(f"{name} must be {TYPES[kind]}{bounds or ''}{more}")

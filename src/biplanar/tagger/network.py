@@ -239,7 +239,7 @@ class AuxiliaryHeads(nn.Module):
     """Further tasks on the same encoder, for training only: biaffine heads and relations."""
 
     def __init__(
-        self, config: AuxiliaryConfig, width: int, dropout: float, relations: int, *, arc_dim: int = 0
+        self, config: AuxiliaryConfig, width: int, dropout: float, relations: int, *, arc_dim: int | None = None
     ) -> None:
         """With an `arc_dim`, it has arc scores of its own, for a network that has none."""
         super().__init__()

@@ -28,7 +28,7 @@ from biplanar.encodings.encoding import STACKS, kind_of
 from biplanar.encodings.lifting import lift
 from biplanar.encodings.stacks import DEPTH_TASK, as_stack_encoding, depth_columns
 from biplanar.errors import BiplanarError
-from biplanar.tagger.config import Config, ConfigError
+from biplanar.tagger.config import AUTO, Config, ConfigError
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.distill import ARCS, RELATION, SoftTargets, soft_targets
 from biplanar.tagger.ensemble import Ensemble, Member
@@ -165,11 +165,12 @@ class Trainer:
             self.network.width,
             config.network.dropout,
             len(self.vocabulary.tasks["deprel"]),
-            arc_dim=0 if self.network.arcs else config.network.arc_dim,
+            arc_dim=None if self.network.arcs else config.network.arc_dim,
         ).to(self.device)
         self.batches = max(1, round(len(self.train_examples.forest.heads) / config.training.batch_words))
-        self.epochs = config.training.epochs or enough_epochs(self.batches)
-        self.learning_rate = config.training.learning_rate or good_learning_rate(self.batches)
+        epochs, rate = config.training.epochs, config.training.learning_rate
+        self.epochs = enough_epochs(self.batches) if epochs == AUTO else epochs
+        self.learning_rate = good_learning_rate(self.batches) if rate == AUTO else rate
         self.optimizer = torch.optim.Adam(
             [*self.network.parameters(), *self.auxiliary.parameters()],
             lr=self.learning_rate,
@@ -178,7 +179,7 @@ class Trainer:
             fused=self.device.type == "cuda",
         )
         self.average = None
-        if config.training.average:
+        if config.training.average is not None:
             self.average = AveragedModel(self.network, multi_avg_fn=_running_mean(config.training.average))
         self.epoch, self.best_las, self.stale = 0, -1.0, 0
         self._targets = {
@@ -210,7 +211,8 @@ class Trainer:
     @property
     def finished(self) -> bool:
         """Whether all epochs are done, or patience has ended."""
-        return self.epoch >= self.epochs or 0 < self.config.training.patience <= self.stale
+        patience = self.config.training.patience
+        return self.epoch >= self.epochs or (patience is not None and self.stale >= patience)
 
     def run(self) -> Iterator[Progress | Record]:
         """Train to the end, telling progress after each batch; after each record the state may be saved."""

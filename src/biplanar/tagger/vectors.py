@@ -32,11 +32,13 @@ class _Shape(NamedTuple):
     vectors: int | None
 
 
-def read_vectors(path: str | Path, *, limit: int = 0, wanted: Container[str] | None = None) -> dict[str, Vector]:
+def read_vectors(
+    path: str | Path, *, limit: int | None = None, wanted: Container[str] | None = None
+) -> dict[str, Vector]:
     """The vectors of a file by their words; the kind of file is found by looking into it.
 
-    `limit` takes only so many vectors from the start of the file, where the frequent words are; 0 takes all. `wanted`
-    keeps only the vectors of these words. If a word comes twice, its first vector counts.
+    `limit` takes up to that many vectors from the start of the file, where the frequent words are. `wanted` keeps only
+    the vectors of these words. If a word comes twice, its first vector counts.
     """
     name, chunks = display_name(path), read_buffers(path)
     start = next(chunks, b"").removeprefix(codecs.BOM_UTF8)
@@ -51,7 +53,7 @@ def read_vectors(path: str | Path, *, limit: int = 0, wanted: Container[str] | N
         raise FormatError(name, 1, "expected word vectors (word2vec, fastText .vec or GloVe), found other binary data")
     vectors: dict[str, Vector] = {}
     found = 0
-    for word, vector in islice(rows, limit or None):
+    for word, vector in islice(rows, limit):
         found += 1
         if vector is not None:
             vectors.setdefault(word, vector)

@@ -27,7 +27,7 @@ class BiLstm(Encoder):
         width = config.word_dim + 2 * config.char_hidden
         self.form = nn.Linear(width, config.form_dim) if config.form_dim else None
         self.form_width = config.form_dim or width
-        width = self.form_width + config.treebank_dim
+        width = self.form_width + (config.treebank_dim or 0)
         sizes = [width] + [2 * config.hidden] * (config.layers - 1)
         self.layers = nn.ModuleList(
             nn.LSTM(size, config.hidden, batch_first=True, bidirectional=True) for size in sizes
