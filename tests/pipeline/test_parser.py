@@ -50,10 +50,11 @@ class TestInputs:
         assert drawn.count("<svg") == 2
         assert "obl:tmod" in drawn
 
-    def test_one_sentence_a_string(self, parser):
-        document = parser(["Nobody came. Really.", "Yes."])
-        assert [len(sentence) for sentence in document] == [5, 2]
-        assert [sentence.comment("sent_id") for sentence in document] == ["1", "2"]
+    def test_a_list_of_texts_gives_a_document_of_each(self, parser):
+        documents = parser(["Nobody came. Really.", "Yes."])
+        assert [[len(sentence) for sentence in document] for document in documents] == [[3, 2], [2]]
+        assert parser(["Nobody came. Really.", "Yes."]) == [parser("Nobody came. Really."), parser("Yes.")]
+        assert parser(documents) == documents
 
     def test_words(self, parser):
         document = parser([["Nobody", "came", "."], ["Yes"]])
@@ -78,7 +79,12 @@ class TestInputs:
         assert parser(list(document)).text == document.text
         assert parser(document[1]).sentences == (document[1],)
         other = document[0].with_tree(biplanar.Tree((0, *range(1, len(document[0]))), ("x",) * len(document[0])))
-        assert parser([other, ["Yes", "."], "No."])[0] == document[0]
+        assert parser([other, ["Yes", "."]])[0] == document[0]
+
+    @pytest.mark.parametrize("given", [None, 3, [None], [["Yes", 3]], ["Yes.", ["Yes", "."]]])
+    def test_what_cannot_be_parsed_is_refused(self, parser, given):
+        with pytest.raises(BiplanarError, match="cannot parse"):
+            parser(given)
 
     def test_nothing(self, parser):
         assert len(parser("")) == 0
@@ -90,6 +96,37 @@ class TestInputs:
         words = [["🦄", "👩‍👩‍👧", "שלום", "العربية", "x" * 5000, "\u200b", "a b"]]
         assert parser(words)[0].forms == words[0]
         assert "🦄" in parser("I saw a 🦄 today. שלום עולם!").to_conllu()
+
+
+class TestPipe:
+    def test_texts_documents_and_sentences_give_what_they_are(self, parser):
+        document = parser(TEXT)
+        items = [TEXT, "", document, document[1], ["Nobody", "came", "."]]
+        assert list(parser.pipe(items))[:-1] == [document, parser(""), document, document[1]]
+        assert list(parser.pipe(items))[-1].forms == ["Nobody", "came", "."]
+
+    def test_texts_are_parsed_in_batches_across_them(self, parser, monkeypatch):
+        texts, sizes, parse = [TEXT, "", "Yes."] * 20, [], biplanar.Parser.parse
+        wanted = [parser(text) for text in texts]
+
+        def counted(self, given, *more):
+            sizes.append(len(given))
+            return parse(self, given, *more)
+
+        monkeypatch.setattr(biplanar.Parser, "parse", counted)
+        found = list(parser.pipe(texts))
+        assert (found, sizes) == (wanted, [60])
+        assert [sentence.start_char for sentence in found[3]] == [0, 43]
+
+    def test_it_takes_pairs_as_spacy_does(self, parser):
+        pairs = [("Nobody came.", {"id": 1}), (["Yes", "."], "words")]
+        (document, context), (sentence, kind) = parser.pipe(pairs, as_tuples=True)
+        assert (document.text, context) == ("Nobody came.", {"id": 1})
+        assert (sentence.forms, kind) == (["Yes", "."], "words")
+
+    def test_one_text_is_no_stream_of_letters(self, parser):
+        with pytest.raises(BiplanarError, match="pass a list"):
+            next(parser.pipe("Nobody came."))
 
 
 class TestBehaviour:

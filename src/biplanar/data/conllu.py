@@ -67,6 +67,7 @@ _BLANK = "\ufeff \t\r\n"  # what may be around sentences: white space, and a byt
 _BLANK_LINES = re.compile(r"\n(?:[\ufeff \t\r]*(?:\n|\Z))+")
 _LINE_OF_SPACES = re.compile(rb"\n(?:\xef\xbb\xbf|[ \t\r])+\n")
 _MORE_BLANK_LINES = re.compile(rb"(?:(?:\xef\xbb\xbf|[ \t\r])*\n)*")
+_FEW_BYTES = 600  # which are checked faster line by line
 _row_starts = [f"{number}\t" for number in range(1, 513)]
 
 
@@ -178,7 +179,7 @@ def _is_tidy(data: bytes) -> bool:
 
     Other data need not be wrong; it is checked line by line, which is slower.
     """
-    if b"\r" in data or data[:1] in b"\xef\n":
+    if len(data) < _FEW_BYTES or b"\r" in data or data[:1] in b"\xef\n":
         return False
     codes = np.frombuffer(b"\n" + data + b"\n" * (data[-1:] != b"\n"), dtype=np.uint8)
     marks = np.flatnonzero(codes <= ord("\n"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import islice
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -35,8 +35,10 @@ if TYPE_CHECKING:
 # Sentences are read up to so many words (or batches, if that is more), to be sorted by length and cut into batches.
 CHUNK_WORDS, CHUNK_BATCHES = 50_000, 10
 
-# Raw text, sentences as text, as words, or as sentences that are parsed anew.
-Text = str | Document | Sentence | Sequence[str | Sequence[str] | Sentence]
+# A sentence that is parsed again, or its words.
+Words = Sentence | list[str] | tuple[str, ...]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -101,30 +103,79 @@ class Parser:
 
     # For people
 
-    def __call__(self, text: Text, options: ParseOptions = DEFAULT_OPTIONS, **changes: Any) -> Document:
-        """Parse raw text, a list of sentences as text, or a list of sentences as lists of words.
+    @overload
+    def __call__(
+        self, text: list[str] | list[Document], options: ParseOptions = ..., **changes: Any
+    ) -> list[Document]: ...
+    @overload
+    def __call__(
+        self, text: str | Document | Sentence | Sequence[Words], options: ParseOptions = ..., **changes: Any
+    ) -> Document: ...
+    def __call__(self, text: Any, options: ParseOptions = DEFAULT_OPTIONS, **changes: Any) -> Document | list[Document]:
+        """Parse a text, a document, a sentence, or a list of sentences, each a list of words or a `Sentence`.
 
-        So `parser(["Nobody", "came", "."])` is three sentences, and `parser([["Nobody", "came", "."]])` is one. A
-        document, or a list of sentences, is parsed again as `pipe` does it.
+        A list of texts or documents gives a list of documents. So `parser(["Nobody", "came", "."])` is three texts, and
+        `parser([["Nobody", "came", "."]])` is one sentence.
         """
+        items = _items(text)
+        are_documents = {isinstance(item, (str, Document)) for item in items}
+        if len(are_documents) > 1:
+            raise BiplanarError("cannot parse a list of texts and sentences: pass them one by one, or to pipe")
+        if True in are_documents and not isinstance(text, (str, Document)):
+            return list(self.pipe(items, options, **changes))
         sentences, outcome = list[Sentence](), Outcome()
         chosen = options.changed(**changes)
-        for given, parsed in self._parsed(self._sentences(text), chosen):
+        for given, parsed in self._parsed(self._sentences(items), chosen):
             sentences += self.annotated(given, parsed, chosen)
             outcome += parsed.outcome
         return Document(tuple(sentences), outcome)
 
+    @overload
     def pipe(
-        self, sentences: Iterable[Sentence], options: ParseOptions = DEFAULT_OPTIONS, **changes: Any
-    ) -> Iterator[Sentence]:
-        """Parse a stream of sentences, in its order and with bounded memory.
+        self, items: Iterable[Words], options: ParseOptions = ..., *, as_tuples: Literal[False] = ..., **changes: Any
+    ) -> Iterator[Sentence]: ...
+    @overload
+    def pipe(
+        self,
+        items: Iterable[str] | Iterable[Document],
+        options: ParseOptions = ...,
+        *,
+        as_tuples: Literal[False] = ...,
+        **changes: Any,
+    ) -> Iterator[Document]: ...
+    @overload
+    def pipe(
+        self, items: Iterable[tuple[Any, T]], options: ParseOptions = ..., *, as_tuples: Literal[True], **changes: Any
+    ) -> Iterator[tuple[Any, T]]: ...
+    def pipe(
+        self,
+        items: Iterable[Any],
+        options: ParseOptions = DEFAULT_OPTIONS,
+        *,
+        as_tuples: bool = False,
+        **changes: Any,
+    ) -> Iterator[Any]:
+        """Parse a stream of texts, documents or sentences, in its order, with bounded memory, and in batches across it.
 
-        The tree is replaced. What the model predicts beside it (`inventory.output_columns`) fills empty columns, with
+        A text or a document gives a document, a sentence (or a list of words) a sentence. With `as_tuples` the stream
+        has pairs of an item and anything else, and so has the result, as in spaCy.
+
+        Trees are replaced. What the model predicts beside them (`inventory.output_columns`) fills empty columns, with
         `retag` all; the others are kept. With `probabilities`, MISC says how likely each word's head is (`HeadProb`).
         """
+        if isinstance(items, str):
+            raise BiplanarError("pipe takes several texts: pass a list, or call the parser with the text")
         chosen = options.changed(**changes)
-        for given, parsed in self._parsed(sentences, chosen):
-            yield from self.annotated(given, parsed, chosen)
+        pairs = items if as_tuples else ((item, None) for item in items)
+        read = ((item, context, list(self._sentences([item]))) for item, context in pairs)
+        enough = self.chunk_words(chosen)
+        for chunk in chunked(read, lambda one: sum(map(len, one[2])), lambda _: enough):
+            stream = self._parsed((sentence for _, _, sentences in chunk for sentence in sentences), chosen)
+            results = (one for given, parsed in stream for one in self.annotated(given, parsed, chosen))
+            for item, context, sentences in chunk:
+                own = tuple(islice(results, len(sentences)))
+                result = Document(own) if isinstance(item, (str, Document)) else own[0]
+                yield (result, context) if as_tuples else result
 
     def _parsed(self, sentences: Iterable[Sentence], options: ParseOptions) -> Iterator[tuple[ParserInput, Parsed]]:
         decoder, enough = options.tree_decoder(self.inventory), self.chunk_words(options)
@@ -133,14 +184,14 @@ class Parser:
             yield given, self.parse(given, decoder, options)
 
     def best_trees(
-        self, text: Text, wanted: int = 5, options: ParseOptions = DEFAULT_OPTIONS, **changes: Any
+        self, text: Any, wanted: int = 5, options: ParseOptions = DEFAULT_OPTIONS, **changes: Any
     ) -> list[list[tuple[Sentence, float]]]:
-        """For each sentence up to so many trees, best first, each with the log-probability of its best labels.
+        """For each sentence up to `wanted` trees, best first, each with the log-probability of its best labels.
 
         It is -inf where the search found no tree, and the tree is that of the arcs or of greedy decoding.
         """
         chosen = options.changed(**changes)
-        return [self.several_trees(sentence, wanted, chosen).trees for sentence in self._sentences(text)]
+        return [self.several_trees(sentence, wanted, chosen).trees for sentence in self._sentences(_items(text))]
 
     # For the stages around it
 
@@ -221,23 +272,16 @@ class Parser:
         replaced = options.retag and not self.inventory.needs_tagger
         return given.upos if self.encoding.needs_upos and not replaced else None
 
-    def _sentences(self, text: Text) -> Iterator[Sentence]:
-        """Sentences that know where they begin in the text of all of them."""
-        if isinstance(text, str):
-            return placed(self.segmenter.segment(text))
-        numbers, items = count(1), [text] if isinstance(text, Sentence) else text
-        return placed(one for item in items for one in self._of_item(item, numbers))
+    def _sentences(self, items: Iterable[Any]) -> Iterator[Sentence]:
+        """The sentences of texts, documents, sentences and lists of words, with offsets in the text of all of them."""
+        return placed(sentence for item in items for sentence in self._of_item(item))
 
-    def _of_item(self, item: str | Sequence[str] | Sentence, numbers: Iterator[int]) -> Iterable[Sentence]:
-        if isinstance(item, Sentence):
-            return [item]
+    def _of_item(self, item: Any) -> Iterable[Sentence]:
         if isinstance(item, str):
-            return self._numbered(self.segmenter.segment(item, presegmented=True), numbers)
-        return [Sentence.from_words(list(item))]
-
-    def _numbered(self, sentences: Iterable[Sentence], numbers: Iterator[int]) -> Iterator[Sentence]:
-        """Sentences that were cut apart from each other with numbers that tell them apart."""
-        return (sentence.with_comment("sent_id", str(next(numbers))) for sentence in sentences)
+            return self.segmenter.segment(item)
+        if isinstance(item, Document):
+            return item
+        return [item if isinstance(item, Sentence) else Sentence.from_words(_words(item))]
 
     def _tagged(self, sentences: list[Sentence]) -> list[Sentence]:
         """With tags of UDPipe's where the encoding needs them and not all words of a sentence have one."""
@@ -248,6 +292,22 @@ class Parser:
     def deprels(self, parsed: Parsed) -> Column:
         """The relations of all words."""
         return Column(parsed.relations, self.inventory.deprels)
+
+
+def _items(text: Any) -> Sequence[Any]:
+    """What was given to be parsed, as a list."""
+    if isinstance(text, (str, Document, Sentence)):
+        return [text]
+    if not isinstance(text, Iterable):
+        raise BiplanarError(f"cannot parse {text!r}: pass a text, a document, or sentences")
+    return text if isinstance(text, Sequence) else list(text)
+
+
+def _words(item: Any) -> list[str]:
+    words = list(item) if isinstance(item, Iterable) else [item]
+    if not isinstance(item, Iterable) or not all(isinstance(word, str) for word in words):
+        raise BiplanarError(f"cannot parse {item!r}: a sentence is a list of words")
+    return words
 
 
 def _missing(sentence: Sentence, values: Mapping[int, list[str]]) -> dict[int, list[str]]:

@@ -17,6 +17,7 @@ from biplanar.tokenizer.text_for_udpipe import for_udpipe, paragraph_for_udpipe
 from biplanar.tokenizer.whole_tokens import WholeTokens, whole_tokens_path
 
 _MAGIC = b"\x12morphodita_parsito"  # without it, UDPipe may end the whole process
+_ADDED_LINE_END = "SpacesAfter=\\n\n\n"  # of a paragraph that ends without white space
 _SENTENCE_NUMBER = re.compile(r"(?<=^# sent_id = )\d+$", re.MULTILINE)
 _SPACES_IN_MISC = re.compile(r"\t(?!SpaceAfter=No$)([^\t\n]*Space[^\t\n]*)$", re.MULTILINE)
 
@@ -141,9 +142,13 @@ class _Tokenizer:
         given = paragraph_for_udpipe(paragraph, presegmented=self._presegmented)
         masked = self._whole_tokens.mask(given)
         blocks = self._udpipe_blocks(masked)
+        unchanged = given == paragraph
+        if blocks and blocks[-1].endswith(_ADDED_LINE_END) and given == f"{paragraph}\n":
+            blocks[-1] = f"{blocks[-1].removesuffix(_ADDED_LINE_END)}{NO_SPACE}\n\n"
+            unchanged = True
         start, placing = self.start, self._placing
         self.start += len(paragraph)
-        has_its_spaces = placing.normalized_spaces or (given == paragraph and all(map(is_plain, blocks)))
+        has_its_spaces = placing.normalized_spaces or (unchanged and all(map(is_plain, blocks)))
         if masked == given and has_its_spaces and not placing.ranges:
             return blocks
         return placing.place(blocks, paragraph, start)
