@@ -62,6 +62,7 @@ def test_without_a_writable_place_a_temporary_one_serves(tmp_path):
     process = encode(tmp_path, HOME=str(nowhere), TMPDIR=str(temporary))
     assert process.returncode == 0, process.stderr
     assert "Nobody\t" in process.stdout
+    assert "NUMBA_CACHE_DIR" in process.stderr
     assert "Traceback" not in process.stderr
     assert not machine_code(tmp_path)  # removed when the process ended
 
@@ -74,9 +75,11 @@ def test_an_own_folder_can_be_named(tmp_path):
 
 
 def test_slow_compilation_is_told_once(tmp_path):
+    """The package is below the temporary folder here, but what is compiled is kept beside it."""
     copied_package(tmp_path)
-    first, second = encode(tmp_path), encode(tmp_path)
+    first, second = (encode(tmp_path, TMPDIR=str(tmp_path)) for _ in range(2))
     assert first.stderr.count("biplanar: compiling for this machine") == 1
+    assert "NUMBA_CACHE_DIR" not in first.stderr
     assert "compiling" not in second.stderr
 
 

@@ -39,7 +39,8 @@ PATIENCE = 1.0
 # What the environment calls the folder that numba's own caches go to.
 CACHE_VARIABLE = "NUMBA_CACHE_DIR"
 
-PREFIX = "compiled-"
+# How the folder for these sources is called, and the one above it where no place could be written to.
+PREFIX, TEMPORARY = "compiled-", "biplanar-cache-"
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +85,7 @@ def cache_folder() -> Path:
             continue
         _remove_outdated(folder)
         return folder
-    folder = Path(tempfile.mkdtemp(prefix="biplanar-"))
+    folder = Path(tempfile.mkdtemp(prefix=TEMPORARY))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ[CACHE_VARIABLE] = str(folder)  # worker processes share it
     return folder / name
@@ -133,13 +134,9 @@ class _Notice(event.Listener):  # type: ignore[misc]
             self._seconds += time.monotonic() - self._start
         if self._seconds > PATIENCE and not self._told:
             self._told = True
-            logger.info("compiling for this machine; the next start will be quicker%s", _unless_temporary())
-
-
-def _unless_temporary() -> str:
-    if cache_folder().is_relative_to(tempfile.gettempdir()):
-        return f" if {CACHE_VARIABLE} names a folder that can be written to"
-    return ""
+            hint = f" if {CACHE_VARIABLE} names a folder that can be written to"
+            is_kept = not cache_folder().parent.name.startswith(TEMPORARY)
+            logger.info("compiling for this machine; the next start will be quicker%s", "" if is_kept else hint)
 
 
 event.register("numba:compile", _Notice())

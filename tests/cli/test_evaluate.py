@@ -20,6 +20,14 @@ def test_two_files(run):
     assert "100.00" in result.out
 
 
+def test_columns_that_were_kept_from_the_input_are_named(run, tmp_path):
+    """Trees of the bundled model under the tags of the gold file."""
+    assert run("parse", TINY, "-o", tmp_path / "kept.conllu").code == 0
+    assert run("parse", TINY, "--retag", "-o", tmp_path / "own.conllu").code == 0
+    assert "UPOS, Lemmas: identical to the gold file" in run("evaluate", TINY, tmp_path / "kept.conllu").err
+    assert run("evaluate", TINY, tmp_path / "own.conllu").err == ""
+
+
 def test_json_with_breakdowns_and_another_system(run):
     result = run("evaluate", TINY, TINY, "--json", "--by", "deprel,projectivity", "--against", TINY)
     numbers = json.loads(result.out)

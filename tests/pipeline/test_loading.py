@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from biplanar.bulk import Task
 from biplanar.errors import BiplanarError, UnknownNameError
 from biplanar.pipeline import loading
-from biplanar.pipeline.loading import BATCH_WORDS, DEVICE_BATCH_WORDS, Placement
+from biplanar.pipeline.loading import BATCH_WORDS, DEVICE_BATCH_WORDS, Placement, load
 
 
 @pytest.fixture
@@ -34,3 +36,11 @@ def test_what_does_not_go_together_is_refused():
         Placement.of(None, "cuda", "int8")
     with pytest.raises(UnknownNameError, match="did you mean 'int8'"):
         Placement.of(None, "cpu", "int")
+
+
+def test_more_threads_than_cores_are_not_started(monkeypatch):
+    """They would wait for each other for minutes."""
+    given = list[int]()
+    monkeypatch.setattr("biplanar.tagger.runtime.OnnxTagger.__init__", lambda *_, threads: given.append(threads))
+    load(threads=10_000)
+    assert given == [os.cpu_count()]

@@ -25,6 +25,10 @@ TITLES = {
 }
 
 
+# Metrics of columns that `parse` keeps where the input has them.
+COLUMNS = ("UPOS", "XPOS", "UFeats", "Lemmas")
+
+
 def evaluate(
     gold: Annotated[str, typer.Argument(help="CoNLL-U with the right trees.")],
     system: Annotated[str | None, typer.Argument(help="CoNLL-U to evaluate.")] = None,
@@ -72,6 +76,9 @@ def evaluate(
     known = (sentence for file in train for sentence in read_conllu(file, text_encoding)) if train else None
     result = evaluate(right, judged, by=kinds, predicted=predicted, train=known)
     other = paired_bootstrap(right, judged, list(read_conllu(against, text_encoding))) if against else None
+    if system and (kept := _kept_columns(result)):
+        note = f"{', '.join(kept)}: identical to the gold file, probably kept from the input (parse --retag)"
+        typer.echo(f"biplanar: {note}", err=True)
     if as_json:
         numbers = result.to_dict() | ({"bootstrap": other.to_dict()} if other else {})
         typer.echo(json.dumps(numbers, indent=2))
@@ -92,6 +99,12 @@ def _parsed(
         return list(parser.pipe(parser.segmenter.segment(raw_text(gold)), decoder=decoder)), None
     own = (HEAD, DEPREL, *parser.inventory.output_numbers)
     return list(parser.pipe(gold, decoder=decoder, retag=True)), own
+
+
+def _kept_columns(result: Evaluation) -> list[str]:
+    """The columns that are identical in both files, though the trees are not."""
+    same = [name for name, score in result.scores.items() if score.correct == score.gold == score.system]
+    return [] if "LAS" in same else [name for name in COLUMNS if name in same]
 
 
 def _print(result: Evaluation, other: Bootstrap | None) -> None:

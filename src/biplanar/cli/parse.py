@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -81,6 +82,9 @@ def parse(
             help="Columns under the words of a drawing: upos,xpos,feats,lemma (--format tree, svg, html).",
         ),
     ] = "",
+    verbose: Annotated[
+        bool, output_option("--verbose", help="Say on standard error how many sentences were decoded how.")
+    ] = False,
     model: Annotated[str | None, model_option("--model", "-m", help="A model's folder. Default: English.")] = None,
     tags: Annotated[
         bool, model_option(help="Fill empty columns with the tags, features and lemmas that the model predicts.")
@@ -129,8 +133,7 @@ def parse(
     from biplanar.decoding.beam import Beam
     from biplanar.pipeline.options import ParseOptions
 
-    if text is not None and files:
-        raise BiplanarError(f"expected a file or --text, found both {files[0]} and --text")
+    _check_files(files or [], text)
     folder = _folder(engine, output, output_dir, [max_workers, gpus_per_worker, address])
     options = ParseOptions(
         decoder or DEFAULT_DECODER, Beam(beam), probabilities, best, tags=tags, retag=retag, batch_words=batch_words
@@ -153,10 +156,19 @@ def parse(
         outcome = _parse_shards(plan, runner)
     else:
         outcome = _parse_to_file(source, output, task, runner)
-    if lost := outcome.lost:
-        _report(
-            f"the search found no tree for {lost} of {outcome.sentences} sentences; arcs alone or greedy decoding did"
-        )
+    if verbose:
+        _report(f"{outcome.sentences} sentences")
+        if outcome.lost:
+            reason = "the search ended without a tree, so theirs are by arc scores or greedy decoding"
+            _report(f"for {outcome.lost} of them {reason}; a wider --beam may find better ones")
+
+
+def _check_files(files: Sequence[str], text: str | None) -> None:
+    if text is not None and files:
+        raise BiplanarError(f"--text cannot be combined with files: {files[0]}")
+    for file in files:
+        if " " in file and not os.path.exists(file):  # noqa: PTH110  # Path.exists fails for a long text
+            raise BiplanarError(f"no file named {file!r}; to parse a text, use --text")
 
 
 def _folder(engine: str | None, output: str, output_dir: str | None, of_clusters: Sequence[object]) -> str | None:

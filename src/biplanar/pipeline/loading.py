@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -87,6 +88,7 @@ def weights_of(config: Config) -> Weights:
 
 
 def _load_scorer(place: Placement, config: Config, vocabulary: Vocabulary, threads: int | None) -> Scorer:
+    threads = threads and min(threads, os.cpu_count() or 1)  # with more threads than cores, each waits for the others
     if place.runtime == "torch":
         with _needing_torch():
             from biplanar.tagger.checkpoint import load_tagger
