@@ -31,7 +31,8 @@ from benchmarks.parsers.systems import (
 )
 from biplanar.decoding import DECODERS, DEFAULT_DECODER
 from biplanar.errors import BiplanarError, FileError
-from biplanar.pipeline.loading import RUNTIMES, embedded_folder
+from biplanar.pipeline.loading import RUNTIMES
+from biplanar.pipeline.model_folder import ModelFolder
 
 PACKAGES = ("numpy", "numba", "onnxruntime", "torch", "ufal.udpipe", "spacy", "supar")
 
@@ -157,7 +158,7 @@ def _models(given: Sequence[str]) -> dict[str, str]:
             raise BiplanarError(f"expected models of different names, found two that are called {name!r}")
         _check_exists(folder)
         models[name] = folder
-    return models or {"embedded": str(embedded_folder())}
+    return models or {"embedded": str(ModelFolder.find().path)}
 
 
 def _systems(options: Namespace, models: dict[str, str]) -> list[System]:

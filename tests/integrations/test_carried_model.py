@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from biplanar.errors import FileError
-from biplanar.pipeline.loading import embedded_folder
 from biplanar.pipeline.model_folder import ModelFolder
 
 srsly = pytest.importorskip("srsly")
@@ -17,7 +16,7 @@ class Owner:
 
 
 def test_there_and_back():
-    folder, owner = ModelFolder(embedded_folder()), Owner()
+    folder, owner = ModelFolder.find(), Owner()
     files = parsing_files(folder)
     copy = unpack(pack(files, folder.path), owner)
     assert all((copy / path.relative_to(folder.path)).read_bytes() == path.read_bytes() for path in files)

@@ -48,7 +48,7 @@ def test_folders_and_names_for_them(folder, tmp_path):
     copy.mkdir()
     for path in folder.iterdir():
         (copy / path.name).symlink_to(path)
-    several = Models.load([str(folder), f"other={folder}", str(copy)])
+    several = Models.load(["en", f"other={folder}", str(copy)])
     assert [model.name for model in several.all] == ["en", "other", "a=b"]
 
 

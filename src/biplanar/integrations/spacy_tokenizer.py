@@ -12,7 +12,6 @@ from spacy.vocab import Vocab
 
 from biplanar.data.conllu import Token
 from biplanar.integrations.carried_model import copy_files, pack, tokenizer_files, unpack
-from biplanar.pipeline.loading import embedded_folder
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.tokenizer.segmenter import Segmenter
 
@@ -30,7 +29,7 @@ class BiplanarTokenizer(DummyTokenizer):
     @property
     def folder(self) -> ModelFolder:
         """Where the tokenizer's files are."""
-        return self._folder or ModelFolder(embedded_folder() if self.model is None else Path(self.model))
+        return self._folder or ModelFolder.find(self.model)
 
     @property
     def segmenter(self) -> Segmenter:

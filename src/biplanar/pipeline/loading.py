@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache, partial
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,9 +18,6 @@ from biplanar.pipeline.parser import Parser
 from biplanar.tagger.config import AUTO, Config
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.predict import Scorer
-
-# The model that ships inside.
-EMBEDDED = "en"
 
 # What a network can run in, the fastest on a CPU core first.
 RUNTIMES = ("int8", "onnx", "torch")
@@ -40,8 +36,8 @@ class Placement:
 
     @classmethod
     def of(cls, model: str | Path | None, device: str = "cpu", runtime: str | None = None) -> Placement:
-        """Decide for a model folder (None: the model inside); `auto` is the fastest device that it can run on."""
-        folder = ModelFolder(embedded_folder() if model is None else Path(model))
+        """Decide for a model (`ModelFolder.find`); `auto` is the fastest device that it can run on."""
+        folder = ModelFolder.find(model)
         if runtime not in (None, *RUNTIMES):
             raise UnknownNameError("runtime", runtime or "", RUNTIMES)
         if device == "auto" and (runtime in ("int8", "onnx") or not folder.weights.exists()):
@@ -61,7 +57,10 @@ class Placement:
 def load(
     model: str | Path | None = None, *, device: str = "cpu", threads: int | None = None, runtime: str | None = None
 ) -> Parser:
-    """The parser of a model folder; without one, the English parser that ships inside.
+    """The parser of a model: a folder, or the name of an installed one; without one, the bundled English model (`en`).
+
+    A plain name is a model folder in the working directory or, if there is none, an installed model; `./en` is always
+    a folder. An unknown name is an error that lists what is installed.
 
     `runtime` is what the network runs in: `int8` (ONNX Runtime, quantised), `onnx` (ONNX Runtime, floats) or `torch`.
     By default it is the first of them that the folder has, and on other devices than the CPU it is `torch`. On the CPU
@@ -75,7 +74,7 @@ def load(
         raise FileError(f"{place.folder.vocabulary}: expected {wanted}, found none of {min(missing)}")
     scorer = _load_scorer(place, config, vocabulary, threads)
     lemmas = place.folder.read_lemmas()
-    origin = None if model is None else Path(model).resolve()
+    origin = Path(model).resolve() if model is not None and Path(model).is_dir() else model
     reload = partial(load, origin, device=device, threads=threads, runtime=runtime)
     return Parser(scorer, inventory, place.folder, batch_words=place.batch_words, lemmas=lemmas, reload=reload)
 
@@ -122,11 +121,3 @@ def _fastest(folder: ModelFolder, device: str) -> str:
     if device != "cpu":
         return "torch"
     return "int8" if folder.int8.exists() else "onnx" if folder.onnx.exists() else "torch"
-
-
-def embedded_folder() -> Path:
-    """The folder of the model that ships inside."""
-    path = Path(str(files("biplanar"))) / "models" / EMBEDDED
-    if not path.exists():
-        raise FileError("this installation has no model inside: name one")
-    return path

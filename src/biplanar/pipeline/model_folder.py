@@ -7,6 +7,8 @@ import json
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,9 @@ from biplanar.tagger.config import Config, NetworkConfig
 from biplanar.tagger.features import Vocabulary
 
 FORMAT_VERSION = 4
+
+# The bundled model, and where packages register others: a name, and the folder as an attribute of a module.
+BUNDLED, ENTRY_POINTS = "en", "biplanar.models"
 
 # Hexadecimal digits of a SHA-256 checksum, and how many of them a message shows.
 DIGITS, SHOWN_DIGITS = 64, 12
@@ -40,6 +45,28 @@ class ModelFolder:
     """Where the parts of a model are."""
 
     path: Path
+
+    @classmethod
+    def find(cls, model: str | Path | None = None) -> ModelFolder:
+        """A model by its folder or its name; None is the bundled model.
+
+        A name with a separator (`./en`) is a folder. A plain name is a model folder in the working directory or, if
+        there is none, an installed model.
+        """
+        if model is None:
+            return cls(_bundled_folder())
+        path, name = Path(model), str(model)
+        if cls(path).config.exists() or isinstance(model, Path) or path.name != name:
+            return cls(path)
+        if name == BUNDLED:
+            return cls(_bundled_folder())
+        registered = entry_points(group=ENTRY_POINTS)
+        if name in registered.names:
+            return cls(_registered_folder(registered[name]))
+        if path.exists():
+            return cls(path)
+        installed = ", ".join(sorted({*registered.names, BUNDLED}))
+        raise FileError(f"no model named {name!r}, and no such folder; installed: {installed}")
 
     @property
     def config(self) -> Path:
@@ -166,10 +193,10 @@ class ModelFolder:
 
     def write_checksums(self) -> None:
         """Write the checksums of all files that loading reads, but for weights, which hold their own."""
-        files = [path for path in self.parts if path.exists()]
-        files += [path for part in (self.int8, self.onnx) for path in sorted(part.glob("*"))]
+        found = [path for path in self.parts if path.exists()]
+        found += [path for part in (self.int8, self.onnx) for path in sorted(part.glob("*"))]
         with writing(self.checksums) as stream:
-            stream.writelines(f"{_sha256(path)}  {path.relative_to(self.path).as_posix()}\n" for path in files)
+            stream.writelines(f"{_sha256(path)}  {path.relative_to(self.path).as_posix()}\n" for path in found)
 
     def verify(self, part: Path) -> None:
         """Refuse a file, or a folder with one, whose checksum is another than the one that was written."""
@@ -195,6 +222,20 @@ class ModelFolder:
                     str(self.checksums), number, "expected a SHA-256 checksum and a file name, found others"
                 )
             yield self.path / name, digest
+
+
+def _bundled_folder() -> Path:
+    path = Path(str(files("biplanar"))) / "models" / BUNDLED
+    if not path.exists():
+        raise FileError("no bundled model; pass a folder or the name of an installed model")
+    return path
+
+
+def _registered_folder(entry: EntryPoint) -> Path:
+    try:
+        return Path(entry.load())
+    except (ImportError, AttributeError, TypeError) as error:
+        raise FileError(f"the package of the model {entry.name!r} is broken ({error})") from error
 
 
 def _modernise(values: dict[str, Any]) -> None:

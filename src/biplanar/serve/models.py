@@ -15,7 +15,8 @@ from biplanar.decoding.search import finds_several_trees
 from biplanar.draw import draw_sentence
 from biplanar.encodings import ENCODINGS
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
-from biplanar.pipeline.loading import EMBEDDED, load
+from biplanar.pipeline.loading import load
+from biplanar.pipeline.model_folder import BUNDLED
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.planes.crossings import is_projective
@@ -23,8 +24,8 @@ from biplanar.serve.jobs import Parsing
 from biplanar.serve.refusals import refusal
 from biplanar.serve.tokenizing import TokenizerProcess
 
-# Other names of the embedded model, as clients of UDPipe know it.
-MORE_NAMES = {EMBEDDED: "english-ewt"}
+# Other names of the bundled model, as clients of UDPipe know it.
+MORE_NAMES = {BUNDLED: "english-ewt"}
 
 # Characters of raw text; more are tokenized in another process.
 LARGE_TEXT = 16 << 10
@@ -41,7 +42,7 @@ class Model:
     card: dict[str, str]
 
     @classmethod
-    def load(cls, name: str, folder: Path | None, *, device: str, threads: int) -> Model:
+    def load(cls, name: str, folder: str | None, *, device: str, threads: int) -> Model:
         """Read a model, so that no request has to wait for it."""
         parser = load(folder, device=device, threads=threads)
         try:
@@ -140,11 +141,11 @@ class Models:
 
     @classmethod
     def load(cls, chosen: Sequence[str], *, device: str = "cpu", threads: int = 1) -> Models:
-        """The models of some folders, named after the folder, or by `NAME=FOLDER`."""
+        """Installed models by their names, and those of folders, named after the folder or by `NAME=FOLDER`."""
         folders = dict(map(_named, chosen))
         if len(folders) < len(chosen):
             raise BiplanarError("expected models of different names: rename one of them with NAME=FOLDER")
-        wanted: dict[str, Path | None] = {**folders} or {EMBEDDED: None}
+        wanted: dict[str, str | None] = {**folders} or {BUNDLED: None}
         return cls(tuple(Model.load(name, folder, device=device, threads=threads) for name, folder in wanted.items()))
 
     @property
@@ -174,10 +175,10 @@ def _prefixes(name: str) -> Iterator[str]:
     return ("-".join(parts[:count]) for count in range(len(parts), 0, -1))
 
 
-def _named(model: str) -> tuple[str, Path]:
+def _named(model: str) -> tuple[str, str]:
     name, equals, folder = model.partition("=")
     if equals and not Path(model).exists():
         if not (name and folder):
             raise FileError(f"{model}: expected a folder, or NAME=FOLDER")
-        return name, Path(folder)
-    return Path(model).resolve().name, Path(model)
+        return name, folder
+    return Path(model).resolve().name, model

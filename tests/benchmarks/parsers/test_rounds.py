@@ -13,7 +13,7 @@ from benchmarks.parsers.systems import (
     udpipe_systems,
 )
 
-from biplanar.pipeline.loading import embedded_folder
+from biplanar.pipeline.model_folder import ModelFolder
 from tests.paths import TINY
 
 
@@ -24,7 +24,7 @@ def results_of(records):
 @pytest.fixture(scope="module")
 def measured(gold, udpipe_model):
     """Two rounds of a few systems."""
-    ours = biplanar_systems("embedded", str(embedded_folder()), ["fastest"], ["search", "greedy"])
+    ours = biplanar_systems("embedded", str(ModelFolder.find().path), ["fastest"], ["search", "greedy"])
     systems = [*ours, *udpipe_systems(str(udpipe_model)), *supar_systems(None)]
     return list(measure_systems(gold, systems, 2)), systems
 
@@ -61,7 +61,7 @@ class TestSystems:
         assert (result["not_measured"], result["runs"]) == ("no model was given (--supar)", [])
 
     def test_stages(self, gold, udpipe_model):
-        systems = biplanar_systems("embedded", str(embedded_folder()), ["fastest"], ["search"])
+        systems = biplanar_systems("embedded", str(ModelFolder.find().path), ["fastest"], ["search"])
         systems += udpipe_systems(str(udpipe_model))
         (result,) = results_of(measure_stages(gold, systems, 1)).values()
         assert tuple(result["seconds"]) == STAGES
@@ -108,7 +108,7 @@ class TestTrouble:
         self.check(gold, udpipe_model, spacy_systems(str(tmp_path))[0], "it was not done after 6 seconds", 6)
 
     def test_long_sentences_that_take_too_long(self, gold):
-        growth = measure_growth(gold, "embedded", str(embedded_folder()), [5], timeout=0.01)
+        growth = measure_growth(gold, "embedded", str(ModelFolder.find().path), [5], timeout=0.01)
         assert growth["not_measured"] == "it was not done after 0.01 seconds"
 
     def test_output_that_is_none(self, gold, udpipe_model, fake_module, tmp_path):
@@ -176,7 +176,7 @@ class TestPeers:
 
 class TestGrowth:
     def test_lengths(self, gold):
-        growth = measure_growth(gold, "embedded", str(embedded_folder()), [5, 300])
+        growth = measure_growth(gold, "embedded", str(ModelFolder.find().path), [5, 300])
         assert growth["not_measured"] is None
         assert [row["words"] for row in growth["lengths"]] == [5, 300]
         for row in growth["lengths"]:
