@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import re
+import tokenize
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.paths import ROOT
 
@@ -72,6 +77,35 @@ class Block:
             elif line.strip():
                 found.append(Command(_whole(line.removeprefix("$ "), lines), []))
         return found
+
+    def run(self, names: dict[str, Any]) -> int:
+        """Run Python code; where a comment begins with a value, that of its line has to be equal. How many were."""
+        shown, compared = _values_in_comments(self.code), 0
+        for statement in ast.parse(self.code).body:
+            if isinstance(statement, ast.Expr):
+                value = eval(compile(ast.Expression(statement.value), self.name, "eval"), names)
+            else:
+                exec(compile(ast.Module([statement], []), self.name, "exec"), names)
+            if statement.end_lineno in shown:
+                wanted = shown[statement.end_lineno]
+                value = names[statement.targets[0].id] if isinstance(statement, ast.Assign) else value
+                if isinstance(wanted, list) and wanted[-1:] == [...]:
+                    wanted, value = wanted[:-1], value[: len(wanted) - 1]
+                assert value == wanted, f"{self.name}: the page shows {wanted!r}, found {value!r}"
+                compared += 1
+        return compared
+
+
+def _values_in_comments(code: str) -> dict[int, Any]:
+    """By line, the value that its comment begins with, which an explanation may follow: `# True; and so on`."""
+    found = {}
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        if token.type == tokenize.COMMENT:
+            text = token.string.lstrip("# ")
+            for shown in (text, *(text[: end.start()] for end in re.finditer("[;:] ", text))):
+                with suppress(SyntaxError, ValueError):
+                    found[token.start[0]] = ast.literal_eval(shown)
+    return found
 
 
 def _whole(line: str, more: Iterator[str]) -> str:

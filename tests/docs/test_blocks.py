@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,6 +29,8 @@ from tests.serve.conftest import serving
 
 ELSEWHERE = {"large-files.md", "scale.md"}  # their blocks run in tests/bulk/test_docs.py
 SESSIONS = {"encodings.md": (), "objects.md": ("pandas", "networkx"), "spacy.md": ("spacy",), "tutorial.md": ()}
+
+VALUES = {"README.md": 3, "search.md": 1}  # how many at least are shown in comments
 
 ALL = [block for page in PAGES if page.name not in ELSEWHERE for block in blocks_of(page)]
 REQUESTS = [block for block in ALL if not block.language and "curl" in block.code]
@@ -116,9 +119,16 @@ def test_scripts(page: Path, folder: Path) -> None:  # noqa: ARG001
         "system": sentence.tree,
         "planes": biplanar.planes_of(sentence.tree, "2p-prop"),
     }
-    for block in SCRIPTS:
-        if block.page == page:
-            exec(compile(block.code.replace("[...]", "[*forms]"), block.name, "exec"), names)
+    blocks = [replace(block, code=block.code.replace("[...]", "[*forms]")) for block in SCRIPTS if block.page == page]
+    compared = sum(block.run(names) for block in blocks)
+    assert compared >= VALUES.get(page.name, 0)
+
+
+def test_a_wrong_value_in_a_comment_is_noticed() -> None:
+    Block(ROOT, 1, "python", "1 + 1  # 2: the sum\nx = [1, 2]  # [1, ...]\n").run({})
+    for code in ("1 + 1  # 3; wrong", "x = [1, 2]  # [2, ...]"):
+        with pytest.raises(AssertionError, match="the page shows"):
+            Block(ROOT, 1, "python", code).run({})
 
 
 @pytest.mark.parametrize("page", sorted(SESSIONS))
