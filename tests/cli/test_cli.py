@@ -6,7 +6,6 @@ import os
 import shlex
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -78,18 +77,11 @@ class TestProcess:
         message = f"biplanar: error: {tmp_path / 'missing.conllu'}: No such file or directory{os.linesep}"
         assert (process.returncode, out, err.decode()) == (2, b"", message)
 
-    def test_help_comes_quickly(self):
-        times = []
-        for _ in range(3):
-            began = time.perf_counter()
-            process = start("--help", stdout=subprocess.PIPE)
-            out, err = process.communicate()
-            times.append(time.perf_counter() - began)
-            assert (process.returncode, err) == (0, b"")
-            assert all(command in out.decode() for command in COMMANDS)
-            if times[-1] < 2:
-                break
-        assert min(times) < 2
+    def test_help_loads_nothing_that_takes_long(self):
+        code = "import sys; from biplanar.cli import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+        done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
+        assert all(command in done.stdout for command in COMMANDS)
+        assert not {"numba", "numpy", "onnxruntime", "torch", "uvicorn"} & set(done.stderr.split())
 
     def test_the_version(self):
         process = start("--version", stdout=subprocess.PIPE)

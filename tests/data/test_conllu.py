@@ -3,7 +3,6 @@ from __future__ import annotations
 import io
 import lzma
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -327,11 +326,9 @@ class TestReading:
     def test_a_sentence_of_10_000_words(self):
         size = 10_000
         text = block(*range(size)) + GOOD
-        start = time.perf_counter()
         long, short = parse_conllu(text)
         assert long.tree.heads == tuple(range(size))
         assert long.with_tree(long.tree) == long
-        assert time.perf_counter() - start < 5
         assert (short.raw, short.line) == (GOOD, size + 2)
 
     def test_two_sentences_are_equal_if_their_text_is(self):

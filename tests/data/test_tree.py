@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from dataclasses import FrozenInstanceError
 from random import Random
 
@@ -83,9 +82,7 @@ class TestTree:
 class TestLongSentences:
     @pytest.mark.parametrize("heads", [range(LONG), (*range(2, LONG + 1), 0)], ids=["to the right", "to the left"])
     def test_a_chain(self, heads):
-        start = time.perf_counter()
         assert len(tree_with(*heads).roots) == 1
-        assert time.perf_counter() - start < 5
 
     def test_a_cycle_of_all_words_but_one(self):
         with pytest.raises(TreeError, match=r"^the heads form a cycle: 2 -> 100000 -> 99999 -> .* -> 3 -> 2$"):

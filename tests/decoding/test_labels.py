@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -229,12 +228,10 @@ class TestLongSentences:
             pytest.param(projective_heads(100_000, Random(14)), id="100,000 words, projective"),
         ],
     )
-    def test_both_ways_in_time(self, heads, encoding):
+    def test_both_ways(self, heads, encoding):
         tree, upos = tree_of(heads), [TAGS[word % len(TAGS)] for word in range(len(heads))]
-        start = time.perf_counter()
         rows = encode(tree, encoding, upos=upos)
         decoded = decode(rows, encoding, upos=upos)
-        assert time.perf_counter() - start < 20
         assert decoded == tree or len(heads) == 10_000
 
     @every_encoding

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import time
 from itertools import combinations
 from random import Random
 
@@ -218,9 +217,7 @@ class TestSize:
         ids=["random", "mild", "chain", "star", "left star", "roots"],
     )
     def test_two_thousand_words(self, heads):
-        start = time.perf_counter()
         svg = draw_svg([f"word{number}" for number in range(2000)], tree_of(heads))
-        assert time.perf_counter() - start < 20
         assert len(svg) < 1_200_000
         assert float(parse(svg).attrib["height"]) < 4 * MOST_LEVELS * 20 + 200
         assert len(arcs(svg)) == 2000

