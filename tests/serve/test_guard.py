@@ -9,7 +9,7 @@ import pytest
 
 from biplanar.serve.config import ServerConfig
 from biplanar.serve.guard import CLIENT_LEFT, SENT_AT_ONCE, Exchange
-from biplanar.serve.headers import SECURITY_HEADERS
+from biplanar.serve.responses import SECURITY_HEADERS
 from tests.serve.conftest import Served, serving
 
 
@@ -25,9 +25,8 @@ class TestHosts:
     @pytest.mark.parametrize("path", ["/", "/process", "/process/", "/api/models", "/metrics", "/nothing"])
     def test_foreign_hosts_are_refused(self, served, host, path):
         answer = served.client.get(path, headers={"Host": host})
-        message = f"expected the Host localhost, or one that --allow-host names, found {host!r}"
         assert answer.status_code == 421
-        assert (answer.text == message + "\n") if path == "/process" else (answer.json() == {"error": message})
+        assert repr(host) in (answer.text if path == "/process" else answer.json()["error"])
         assert host not in str(answer.headers)
         assert set(map(str.lower, SECURITY_HEADERS)) <= set(answer.headers)
 

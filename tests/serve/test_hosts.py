@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from biplanar.serve.hosts import host_name, is_foreign
+from biplanar.serve.guard import host_name, is_foreign
 
 LOCAL = ["localhost", "LOCALHOST:8001", "localhost.", "127.0.0.1", "127.0.0.1:8001", "127.8.8.8", "[::1]", "[::1]:80"]
 FOREIGN = ["evil.example", "evil.example:8001", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "[::2]"]

@@ -6,7 +6,7 @@ import h11
 import pytest
 
 from biplanar.serve.config import ServerConfig
-from biplanar.serve.headers import SECURITY_HEADERS
+from biplanar.serve.responses import SECURITY_HEADERS
 from tests.serve.conftest import data, serving
 
 

@@ -133,7 +133,7 @@ class TestCommand:
     def test_a_port_in_use(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = str(taken.getsockname()[1])
-            assert self.run("--port", port).startswith(f"biplanar: error: 127.0.0.1:{port}: cannot be listened at")
+            assert self.run("--port", port).startswith(f"biplanar: error: cannot listen on 127.0.0.1:{port}")
 
     def test_no_such_model(self, tmp_path):
         assert "expected a model folder with a config.toml" in self.run("--port", "0", str(tmp_path))
@@ -156,5 +156,5 @@ class TestSockets:
 
     @pytest.mark.parametrize("host", ["no.such.host.invalid", "256.1.1.1", "a" * 70, "\ud800"])
     def test_no_such_host(self, host):
-        with pytest.raises(BiplanarError, match="cannot be listened at"):
+        with pytest.raises(BiplanarError, match="cannot listen on"):
             listen(host, 0)

@@ -14,7 +14,7 @@ from biplanar import __version__, encode
 from biplanar.data.conllu import FEATS, LEMMA, MISC, UPOS, XPOS, Sentence, parse_conllu
 from biplanar.pipeline.options import ParseOptions
 from biplanar.serve.config import ServerConfig
-from biplanar.serve.documents import ParseRequest
+from biplanar.serve.documents import ParseAnswer
 from biplanar.serve.jobs import Parsing
 from biplanar.serve.models import Models
 from biplanar.serve.udpipe import process_plan
@@ -160,14 +160,14 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("fields", "message"),
         [
-            ({}, "expected the field data, found none\n"),
+            ({}, "data: "),
             ({"data": "a", "model": "klingon"}, "unknown model 'klingon' (known: en)\n"),
             ({"data": "a", "input": "epe"}, "unknown input format 'epe'"),
             ({"data": "a", "output": "matxin"}, "unknown output format 'matxin'"),
             ({"data": "a"}, "data:1: expected 10 columns, found 1\n"),
             (
                 {"data": "a " * 1001, "input": "horizontal"},
-                "expected sentences of at most 1000 words, found one of 1001\n",
+                "a sentence of 1001 words",
             ),
         ],
     )
@@ -189,7 +189,7 @@ class TestRefusals:
         assert answer.status_code in (200, 400)
         if encoding in ("utf-16", "latin-1", "cp1250"):
             assert answer.status_code == 400
-            assert answer.text.startswith("data: expected UTF-8 text, found byte ")
+            assert answer.text.startswith("data: not UTF-8")
 
 
 # Words of the tiny treebank, with a multiword token, other tags than the model's, and a tree that it would not find.
@@ -270,7 +270,7 @@ class TestTagger:
 
     def test_words_without_tags_are_parsed_with_those_of_the_other_interface(self, tagging_models):
         body = json.dumps({"words": [["a"]]}).encode()
-        other = ParseRequest.read(body, tagging_models, ServerConfig()).plan(ServerConfig()).parsing
+        other = ParseAnswer.plan(body, tagging_models, ServerConfig()).parsing
         words = {"data": "a", "input": "horizontal", "parser": ""}
         assert process_plan({**words, "tagger": ""}, tagging_models).parsing == other
         assert process_plan(words, tagging_models).parsing != other

@@ -29,6 +29,7 @@ class PlacedArc:
     label: str = ""
     level: int = 0
     is_cut: bool = False  # its head is named in its label instead of being led to
+    is_extra: bool = False  # not of the tree: it lies outside of all others, and is hidden at first
 
     @property
     def is_root(self) -> bool:
@@ -115,18 +116,24 @@ def crossing_dependents(tree: Tree) -> set[int]:
 
 
 def place_arcs(
-    tree: Tree, planes: Sequence[int], *, down_the_page: bool = False, most_levels: int | None = None
+    tree: Tree,
+    planes: Sequence[int],
+    *,
+    extra: Iterable[PlacedArc] = (),
+    down_the_page: bool = False,
+    most_levels: int | None = None,
 ) -> list[PlacedArc]:
     """A side and a level for every arc, in the order of the dependents.
 
-    Plane 1 goes above and plane 2 below; an arc of no plane goes where it crosses nothing, or else above.
+    Plane 1 goes above and plane 2 below; an arc of no plane goes where it crosses nothing, or else above. Those of
+    `extra`, which are not of the tree, have a side already.
     `down_the_page`, with one word a line, all ends at a word lie on one line, so they need levels of their own; the
     root's arcs are left out, as they need no place. Arcs beyond `most_levels` are cut: only their dependents have an
     end of them, and a label that names the head.
     """
     arcs = _arcs(tree, planes, _sides(tree, planes))
     shown = [arc for arc in arcs if not (down_the_page and arc.is_root)]
-    return _lay(shown, len(tree), ends_apart=down_the_page, most_levels=most_levels)
+    return _lay([*shown, *extra], len(tree), ends_apart=down_the_page, most_levels=most_levels)
 
 
 def place_facing(above: Tree, below: Tree, *, most_levels: int | None = None) -> list[PlacedArc]:
@@ -169,8 +176,12 @@ def _shortest_first(arcs: list[PlacedArc]) -> list[PlacedArc]:
     for arc in arcs:
         for word in (arc.left, arc.right):
             longest[arc.side, word] = max(longest[arc.side, word], arc.length)
-    # An upright arc's label stands over the arcs that its word has, and under those that only pass.
-    return sorted(arcs, key=lambda arc: longest[arc.side, arc.dependent] + 0.5 if arc.is_upright else arc.length)
+
+    def turn(arc: PlacedArc) -> tuple[bool, float]:
+        # An upright arc's label stands over the arcs that its word has, and under those that only pass.
+        return arc.is_extra, longest[arc.side, arc.dependent] + 0.5 if arc.is_upright else arc.length
+
+    return sorted(arcs, key=turn)
 
 
 def _sides(tree: Tree, planes: Sequence[int]) -> list[int]:

@@ -21,6 +21,7 @@ FIRST_LEVEL, LEVEL = 26, 20  # from the words to the first level, from level to 
 CORNER_WIDTH, CORNER_HEIGHT = 12, 15
 ARROW_LENGTH, ARROW_WIDTH = 7, 7
 LIGHT_LINE, HEAVY_LINE, DASHES = 1.4, 2.4, "5 3"
+REACH = 14  # the width of what can be pointed at
 MARGIN = 14
 LONGEST_WORD, LONGEST_LABEL = 320, 200
 NO_LABEL = {"_"}  # drawn in grey
@@ -57,7 +58,8 @@ Pens = Callable[[PlacedArc], Pen]
 class Canvas:
     """A layout with heights and pens. `mirrored` puts the first word to the right; `sides` names what lies there.
 
-    `columns` are the names of those rows that are no labels but columns of CoNLL-U.
+    `columns` are the names of those rows that are no labels but columns of CoNLL-U. `annotated`, elements tell which
+    arc, word or character of a label they are, for scripts: `data-arc`, `data-word`, `data-sign`.
     """
 
     forms: Sequence[str]
@@ -66,6 +68,7 @@ class Canvas:
     mirrored: bool
     sides: Mapping[int, str]
     columns: frozenset[str]
+    annotated: bool = False
 
     @classmethod
     def of(
@@ -78,6 +81,7 @@ class Canvas:
         columns: Mapping[str, Sequence[str]] | None = None,
         sides: Mapping[int, str] | None = None,
         right_to_left: bool | None = None,
+        annotated: bool = False,
     ) -> Canvas:
         """Compute the layout; very long texts are shortened."""
         columns = columns or {}
@@ -91,7 +95,7 @@ class Canvas:
         )
         layout = lay_out(texts, arcs, PIXELS, names=list((sides or {}).values()))
         mirrored = is_right_to_left(forms) if right_to_left is None else right_to_left
-        return cls(forms, layout, pens, mirrored, sides or {}, frozenset(map(short, columns)))
+        return cls(forms, layout, pens, mirrored, sides or {}, frozenset(map(short, columns)), annotated)
 
     @cached_property
     def width(self) -> int:
@@ -107,8 +111,16 @@ class Canvas:
         """All elements. Heavy lines come last and so lie over the others."""
         colours = asdict(palette)
         arcs = sorted(self.layout.arcs, key=lambda arc: self.pens(arc).heavy)
-        drawn = (element("g", {"class": "bp-arc"}, *self._arc(arc, colours)) for arc in arcs)
+        drawn = (element("g", {"class": "bp-arc", **self._about(arc)}, *self._arc(arc, colours)) for arc in arcs)
         return "".join([*drawn, *self._texts(colours)])
+
+    def _about(self, arc: PlacedArc) -> dict[str, object]:
+        """What the annotation says of an arc."""
+        if not self.annotated:
+            return {}
+        crossing = {"data-crossing": ""} if self.pens(arc).heavy else {}
+        hidden = {"data-extra": "", "visibility": "hidden"} if arc.is_extra else {}
+        return {"data-arc": f"{arc.head}-{arc.dependent}", "data-plane": arc.plane, **crossing, **hidden}
 
     @cached_property
     def _bases(self) -> dict[int, int]:
@@ -137,6 +149,10 @@ class Canvas:
         width = HEAVY_LINE if pen.heavy else LIGHT_LINE
         stroke = {"fill": "none", "stroke": "currentColor", "stroke-width": width}
         dashes = {"stroke-dasharray": DASHES} if pen.dashed else {}
+        if self.annotated:  # a broad line to point at
+            yield element(
+                "path", {"d": self._line(arc), "fill": "none", "stroke": "transparent", "stroke-width": REACH}
+            )
         line = element("path", {"d": self._line(arc), **stroke, **dashes})
         arrow = element("path", {"d": self._arrow(arc), "fill": "currentColor"})
         yield _coloured(colours, pen.line, line, arrow)
@@ -168,10 +184,18 @@ class Canvas:
         """The words, the rows under them, and the names to their left."""
         top = self._bases[ABOVE]
         words = {"font-size": WORD_SIZE, **({"direction": "rtl"} if self.mirrored else {})}
-        yield _coloured(colours, "ink", *self._row(self.layout.texts.words, top + WORD_BASELINE), **words)
+        forms = (
+            self._annotated_words(top) if self.annotated else self._row(self.layout.texts.words, top + WORD_BASELINE)
+        )
+        yield _coloured(colours, "ink", *forms, **words)
         for number, (name, row) in enumerate(self.layout.texts.rows.items()):
             y = top + WORD_LINE + SMALL_LINE * number + SMALL_BASELINE
-            yield from self._values(colours, row, y, name) if name in self.columns else self._labels(colours, row, y)
+            if name in self.columns:
+                yield from self._values(colours, row, y, name)
+            elif self.annotated:
+                yield self._annotated_labels(colours, row, y, number - len(self.columns) + 1)
+            else:
+                yield from self._labels(colours, row, y)
             yield self._name(colours, name, y)
         for side, name in self.sides.items():
             yield self._name(colours, name, self._bases[side] - _inwards(side) * FIRST_LEVEL + SMALL_MIDDLE)
@@ -185,6 +209,25 @@ class Canvas:
         for colour, shown in (("soft", NO_LABEL), ("ink", set(row) - NO_LABEL)):
             texts = [text if text in shown else "" for text in row]
             yield _coloured(colours, colour, *self._row(texts, y), **{"font-family": MONOSPACE}, **self._unturned)
+
+    def _annotated_words(self, top: int) -> Iterator[str]:
+        for word, (centre, text) in enumerate(zip(self.layout.centres[1:], self.layout.texts.words, strict=True), 1):
+            x, width = self._x(centre), PIXELS.word(text) + 8
+            place = {"x": x - width / 2, "y": top, "width": width, "height": WORD_LINE - 2, "rx": 6}
+            tile = element("rect", {"class": "bp-tile", **place, "fill": "none"})
+            yield element("g", {"data-word": word}, tile, _text(x, top + WORD_BASELINE, text))
+
+    def _annotated_labels(self, colours: Mapping[str, str], row: Sequence[str], y: int, task: int) -> str:
+        """Labels character by character: `data-sign` has word, task and place in the label."""
+        texts = []
+        for word, (centre, label) in enumerate(zip(self.layout.centres[1:], row, strict=True), 1):
+            signs = (
+                element("tspan", {"data-sign": f"{word}.{task}.{at}"}, escaped(sign)) for at, sign in enumerate(label)
+            )
+            about = {"x": self._x(centre), "y": y, "fill": "currentColor", "class": "bp-label"}
+            content = escaped(label) if label in NO_LABEL else "".join(signs)
+            texts.append(element("text", about, content))
+        return _coloured(colours, "ink", *texts, **{"font-family": MONOSPACE}, **self._unturned)
 
     def _values(self, colours: Mapping[str, str], row: Sequence[str], y: int, name: str) -> Iterator[str]:
         """Lemmas are of the words' script; tags and features are not, and may end in signs that would be turned."""

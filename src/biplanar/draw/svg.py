@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from biplanar.data.tree import Tree
-from biplanar.draw.arcs import PlacedArc, check_drawable, crossing_dependents, place_arcs, planes_to_draw
+from biplanar.draw.arcs import ABOVE, BELOW, PlacedArc, check_drawable, crossing_dependents, place_arcs, planes_to_draw
 from biplanar.draw.canvas import SANS, SMALL_SIZE, Canvas, Pen, short
 from biplanar.draw.markup import element
 from biplanar.draw.tags import ColumnValues, column_rows
@@ -44,18 +44,26 @@ def canvas_of(
     labels: Mapping[str, Sequence[str]] | None = None,
     columns: ColumnValues | None = None,
     right_to_left: bool | None = None,
+    annotated: bool = False,
+    extra: Iterable[tuple[int, int, int]] = (),
 ) -> Canvas:
-    """What `draw_svg` draws, before it is drawn."""
+    """What `draw_svg` draws, before it is drawn.
+
+    `annotated`, elements tell in `data-` attributes what they are. Arcs of `extra` (head, dependent and plane) are not
+    of the tree, and hidden.
+    """
     planes = planes_to_draw(tree) if planes is None else planes
     check_drawable(forms, tree, planes, {**(columns or {}), **(labels or {})})
     crossing = crossing_dependents(tree)
 
     def pens(arc: PlacedArc) -> Pen:
         colour = "ink" if arc.is_root else ("soft", "one", "two")[arc.plane]
-        return Pen(colour, colour, heavy=arc.dependent in crossing)
+        return Pen(colour, colour, heavy=arc.dependent in crossing and not arc.is_extra, dashed=arc.is_extra)
 
-    arcs = place_arcs(shortened(tree), planes, most_levels=MOST_LEVELS)
-    return Canvas.of(forms, arcs, pens, rows=labels, columns=column_rows(columns or {}), right_to_left=right_to_left)
+    others = [PlacedArc(*arc, side=BELOW if arc[2] == BELOW else ABOVE, is_extra=True) for arc in extra]
+    arcs = place_arcs(shortened(tree), planes, extra=others, most_levels=MOST_LEVELS)
+    rows = column_rows(columns or {})
+    return Canvas.of(forms, arcs, pens, rows=labels, columns=rows, right_to_left=right_to_left, annotated=annotated)
 
 
 def shortened(tree: Tree) -> Tree:

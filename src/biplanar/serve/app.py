@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
-from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from biplanar.decoding import DECODERS
@@ -26,38 +27,51 @@ from biplanar.serve.budget import ByteBudget, Lease
 from biplanar.serve.config import ServerConfig
 from biplanar.serve.forms import body_fields, media_type, query_fields
 from biplanar.serve.guard import ANSWER, BODY, CLIENT_LEFT, Guard
-from biplanar.serve.headers import CROSS_ORIGIN_HEADERS
 from biplanar.serve.jobs import RequestPlan
 from biplanar.serve.metrics import Metrics
 from biplanar.serve.models import Models
-from biplanar.serve.openapi import describe
-from biplanar.serve.refusals import refusal, refused
+from biplanar.serve.openapi import JSON, Operation, describe
+from biplanar.serve.responses import CROSS_ORIGIN_HEADERS, as_refusal, refusal, refused
+from biplanar.serve.schemas import (
+    Choices,
+    Compared,
+    CompareRequest,
+    Health,
+    Parsed,
+    ParseRequest,
+    ProcessRequest,
+    UDPipeModels,
+    UDPipeResult,
+)
 
-JSON = "application/json"
-
+STATIC = Path(__file__).parent / "static"
 SHOWN_LIMITS = ("words", "sentence_words", "word_characters", "drawn_words", "best", "seconds")
 
-TYPES = {
-    "html": "text/html; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "svg": "image/svg+xml",
-    "png": "image/png",
-    "ico": "image/x-icon",
-}
 
-
-@dataclass
 class Service:
     """What the routes share."""
 
-    models: Models
-    config: ServerConfig = field(default_factory=ServerConfig)
-    metrics: Metrics = field(default_factory=Metrics)
+    def __init__(self, models: Models, config: ServerConfig) -> None:
+        self.models, self.config, self.metrics = models, config, Metrics()
+        self.batcher = Batcher(config, self.metrics)
+        self.bodies, self.answers = ByteBudget(config.held_bytes), ByteBudget(config.unread_bytes)
+        self.metrics.queue.set_function(lambda: len(self.batcher.waiting))
+        self.metrics.held_bytes.set_function(lambda: self.bodies.held)
+        self.metrics.unread_bytes.set_function(lambda: self.answers.held)
 
-    def __post_init__(self) -> None:
-        self.batcher = Batcher(self.config, self.metrics)
-        self.bodies, self.answers = ByteBudget(self.config.held_bytes), ByteBudget(self.config.unread_bytes)
+    def operations(self) -> list[Operation]:
+        """The routes that the description tells of."""
+        return [
+            Operation("GET", "/api/models", self.list_models, Choices),
+            Operation("POST", "/api/parse", self.parse, Parsed, ParseRequest),
+            Operation("POST", "/api/compare", self.compare, Compared, CompareRequest),
+            Operation("GET", "/models", self.udpipe_models, UDPipeModels),
+            Operation("POST", "/models", self.udpipe_models, UDPipeModels),
+            Operation("GET", "/process", self.udpipe_process, UDPipeResult, ProcessRequest),
+            Operation("POST", "/process", self.udpipe_process, UDPipeResult, ProcessRequest),
+            Operation("GET", "/healthz", self.health, Health, statuses=(200, 503)),
+            Operation("GET", "/metrics", self.show_metrics),
+        ]
 
     # Reading
 
@@ -81,14 +95,23 @@ class Service:
             message = f"the request did not arrive within {self.config.seconds:g} seconds"
             raise refusal(message, HTTPStatus.REQUEST_TIMEOUT, Connection="close") from None
         if size > most:
-            message = f"expected a body of at most {most} bytes, found more"
+            message = f"the body is larger than {most} bytes"
             raise refusal(message, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, Connection="close")
         return b"".join(chunks)
 
+    async def _json_body(self, request: Request) -> bytes:
+        found = media_type(request.headers.get("content-type", ""))
+        if found != JSON:
+            message = f"the body must be {JSON}, not {found or 'of no type'}"
+            raise refusal(message, HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+        return await self.read(request)
+
     # Answering
 
-    async def answer(self, request: Request, prepare: Callable[[], RequestPlan], size: int) -> bytes:
-        """What the workers make of a request; if the client leaves before, they drop it."""
+    async def answer(
+        self, request: Request, prepare: Callable[[], RequestPlan], size: int, headers: dict[str, str] | None = None
+    ) -> Response:
+        """The JSON that the workers make of a request; if the client leaves before, they drop it."""
         lease: Lease = getattr(request.state, ANSWER)
         work = asyncio.ensure_future(self.batcher.submit(prepare, size, lease))
         gone = asyncio.ensure_future(_left(request))
@@ -96,7 +119,7 @@ class Service:
             await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
                 raise ClientDisconnect
-            return work.result()
+            return Response(work.result(), media_type=JSON, headers=headers)
         finally:
             for task in (work, gone):
                 task.cancel()
@@ -106,83 +129,53 @@ class Service:
 
     async def list_models(self, _: Request) -> Response:
         """The models, decoders, encodings and limits."""
-        models = [
-            {
-                "name": model.name,
-                "encoding": model.encoding,
-                "raw_text": model.takes_raw_text,
-                "columns": model.columns,
-                "description": model.description,
-            }
-            for model in self.models.all
-        ]
-        shown = {name: getattr(self.config, name) for name in SHOWN_LIMITS}
-        return JSONResponse(
-            {
-                "default": self.models.default.name,
-                "models": models,
-                "decoders": list(DECODERS),
-                "encodings": list(ENCODINGS),
-                "limits": {"bytes": self.config.body_bytes, **shown},
-            }
-        )
+        choices: Choices = {
+            "default": self.models.default.name,
+            "models": [model.facts for model in self.models.all],
+            "decoders": list(DECODERS),
+            "encodings": list(ENCODINGS),
+            "limits": {"bytes": self.config.body_bytes, **{name: getattr(self.config, name) for name in SHOWN_LIMITS}},
+        }
+        return JSONResponse(choices)
 
     async def parse(self, request: Request) -> Response:
-        """Trees as JSON."""
+        """Parse text, words or CoNLL-U."""
         body = await self._json_body(request)
-
-        def prepare() -> RequestPlan:
-            return documents.ParseRequest.read(body, self.models, self.config).plan(self.config)
-
-        return Response(await self.answer(request, prepare, len(body)), media_type=JSON)
+        prepare = partial(documents.ParseAnswer.plan, body, self.models, self.config)
+        return await self.answer(request, prepare, len(body))
 
     async def compare(self, request: Request) -> Response:
-        """Two versions of the same sentences."""
+        """Compare gold trees with a system's."""
         body = await self._json_body(request)
-        prepare = partial(documents.compare_plan, body, self.config)
-        return Response(await self.answer(request, prepare, len(body)), media_type=JSON)
-
-    async def _json_body(self, request: Request) -> bytes:
-        found = media_type(request.headers.get("content-type", ""))
-        if found != JSON:
-            raise refusal(f"expected a body of {JSON}, found {found or 'nothing'}", HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
-        return await self.read(request)
+        return await self.answer(request, partial(documents.compare_plan, body, self.config), len(body))
 
     # Routes of UDPipe's interface
 
     async def udpipe_models(self, _: Request) -> Response:
-        """`/models`."""
+        """UDPipe: the models."""
         return Response(udpipe.models_answer(self.models), media_type=JSON, headers=CROSS_ORIGIN_HEADERS)
 
     async def udpipe_process(self, request: Request) -> Response:
-        """`/process`."""
-        query, body = request.scope["query_string"], b""
-        if request.method == "POST":
-            body = await self.read(request)
-        content_type = request.headers.get("content-type", "")
+        """UDPipe: tokenize, tag and parse."""
+        query, content_type = request.scope["query_string"], request.headers.get("content-type", "")
+        body = await self.read(request) if request.method == "POST" else b""
 
         def prepare() -> RequestPlan:
             return udpipe.process_plan(query_fields(query) | body_fields(content_type, body), self.models)
 
-        answer = await self.answer(request, prepare, len(query) + len(body))
-        return Response(answer, media_type=JSON, headers=CROSS_ORIGIN_HEADERS)
+        return await self.answer(request, prepare, len(query) + len(body), CROSS_ORIGIN_HEADERS)
 
     # Routes for operators
 
     async def health(self, _: Request) -> Response:
         """Whether requests can be answered."""
         well = self.batcher.is_well
-        status = HTTPStatus.OK if well else HTTPStatus.SERVICE_UNAVAILABLE
-        return JSONResponse({"status": "ok" if well else "stuck", "waiting": len(self.batcher.waiting)}, status)
+        health: Health = {"status": "ok" if well else "stuck", "waiting": len(self.batcher.waiting)}
+        return JSONResponse(health, HTTPStatus.OK if well else HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def show_metrics(self, _: Request) -> Response:
         """Counters for Prometheus."""
-        gauges = {
-            "biplanar_queue_requests": len(self.batcher.waiting),
-            "biplanar_held_bytes": self.bodies.held,
-            "biplanar_unread_bytes": self.answers.held,
-        }
-        return Response(self.metrics.text(gauges), media_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(self.metrics.text(), headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})
 
     @asynccontextmanager
     async def running(self, _: Starlette) -> AsyncIterator[None]:
@@ -194,90 +187,58 @@ class Service:
             model.close()
 
 
+class PageFiles(StaticFiles):
+    """The files of the page, which browsers keep, and ask whether they have changed."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """A file, or the news that it has not changed."""
+        response = super().file_response(*args, **kwargs)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
 async def _left(request: Request) -> None:
     """Wait until the client has gone."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
 
-# Files of the page
-
-
-@dataclass(frozen=True)
-class Static:
-    """The files of the page, read once: requests lead to these and to no other files."""
-
-    contents: dict[str, bytes]
-
-    @classmethod
-    def load(cls) -> Static:
-        """Read them from the package."""
-        folder = files("biplanar.serve") / "static"
-        found = folder.iterdir() if folder.is_dir() else ()
-        return cls({file.name: file.read_bytes() for file in found if file.name.rpartition(".")[2] in TYPES})
-
-    async def index(self, request: Request) -> Response:
-        """The page."""
-        return self._serve("index.html", request)
-
-    async def file(self, request: Request) -> Response:
-        """A file that the page needs."""
-        return self._serve(request.path_params["name"], request)
-
-    def _serve(self, name: str, request: Request) -> Response:
-        if name not in self.contents:
-            raise refusal("there is no such page", HTTPStatus.NOT_FOUND)
-        content = self.contents[name]
-        tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-        headers = {"ETag": tag, "Cache-Control": "no-cache"}
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=headers)
-        return Response(content, media_type=TYPES[name.rpartition(".")[2]], headers=headers)
-
-
-# Putting it together
-
-
 def create_app(models: Models, config: ServerConfig | None = None) -> ASGIApp:
     """The server's application, for uvicorn or another ASGI server."""
-    service, static = Service(models, config or ServerConfig()), Static.load()
-    description = JSONResponse(describe(service.config))
+    config = config or ServerConfig()
+    service = Service(models, config)
+    operations = service.operations()
+    files = PageFiles(directory=STATIC)
+    description = JSONResponse(describe(operations, config))
 
     async def openapi(_: Request) -> Response:
         return description
 
-    endpoints: dict[str, tuple[Callable[[Request], Awaitable[Response]], list[str]]] = {
-        "/": (static.index, ["GET"]),
-        "/static/{name}": (static.file, ["GET"]),
-        "/api/models": (service.list_models, ["GET"]),
-        "/api/parse": (service.parse, ["POST"]),
-        "/api/compare": (service.compare, ["POST"]),
-        "/models": (service.udpipe_models, ["GET", "POST"]),
-        "/process": (service.udpipe_process, ["GET", "POST"]),
-        "/openapi.json": (openapi, ["GET"]),
-        "/healthz": (service.health, ["GET"]),
-        "/metrics": (service.show_metrics, ["GET"]),
-    }
-    routes = [Route(path, endpoint, methods=methods) for path, (endpoint, methods) in endpoints.items()]
+    async def index(request: Request) -> Response:
+        return await files.get_response("index.html", request.scope)
+
+    by_path: dict[str, list[Operation]] = {}
+    for one in operations:
+        by_path.setdefault(one.path, []).append(one)
+    routes = [
+        Route("/", index),
+        Mount("/static", files),
+        Route("/openapi.json", openapi),
+        *(Route(path, same[0].endpoint, methods=[one.method for one in same]) for path, same in by_path.items()),
+    ]
     starlette = Starlette(
         routes=routes,
         lifespan=service.running,
-        exception_handlers={HTTPException: _refused, ClientDisconnect: _client_left, Exception: _failed},
+        exception_handlers={ClientDisconnect: _client_left, HTTPException: _failed, Exception: _failed},
     )
     starlette.router.redirect_slashes = False  # a redirection would lead to whatever host the request names
-    paths, budgets = frozenset(endpoints), (service.bodies, service.answers)
-    return Guard(starlette, paths, service.config, service.metrics, *budgets)
+    paths = frozenset({"/", "/openapi.json", *by_path})
+    return Guard(starlette, paths, config, service.metrics, service.bodies, service.answers)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return refused(request.scope["path"], error)
+async def _failed(request: Request, error: Exception) -> Response:
+    return refused(request.scope["path"], as_refusal(error))
 
 
 async def _client_left(_: Request, __: Exception) -> Response:
     return Response(status_code=CLIENT_LEFT)
-
-
-async def _failed(request: Request, _: Exception) -> Response:
-    error = HTTPException(HTTPStatus.INTERNAL_SERVER_ERROR, "the server failed at this request")
-    return refused(request.scope["path"], error)

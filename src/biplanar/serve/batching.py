@@ -17,12 +17,11 @@ from threading import Condition, Thread
 
 from starlette.exceptions import HTTPException
 
-from biplanar.data.conllu import Sentence
 from biplanar.serve.budget import Lease
 from biplanar.serve.config import ServerConfig
 from biplanar.serve.jobs import Job, Parsing, RequestPlan
 from biplanar.serve.metrics import Metrics
-from biplanar.serve.refusals import ERRORS_OF_REQUESTS, refusal
+from biplanar.serve.responses import as_refusal, refusal
 
 SMALL = 16 << 10  # bytes; larger requests are for the slow worker, which reads them too
 
@@ -77,7 +76,7 @@ class Worker:
                 heapify(self._line)
 
     def is_well(self, seconds: float) -> bool:
-        """Whether the thread is there, and has not been busy with one batch for longer than so many seconds."""
+        """Whether the thread is there, and has not been busy with one batch for longer than that."""
         since = self._busy_since
         return self._thread.is_alive() and (since is None or time.monotonic() - since <= seconds)
 
@@ -86,9 +85,12 @@ class Worker:
     def _run(self) -> None:
         while self._wait_for_jobs():
             start = self._busy_since = time.monotonic()
-            self._work(self._gather())
+            jobs = self._gather()
+            self._parse_all(jobs)
+            for job in jobs:
+                self._render(job)
             self._busy_since = None
-            self._metrics.add("biplanar_work_seconds_total", time.monotonic() - start)
+            self._metrics.work_seconds.inc(time.monotonic() - start)
 
     def _wait_for_jobs(self) -> bool:
         """Whether there are any; if not, it is time to end."""
@@ -127,21 +129,21 @@ class Worker:
             return False
         return True
 
-    def _work(self, jobs: list[Job]) -> None:
+    def _parse_all(self, jobs: list[Job]) -> None:
         together: dict[Parsing, list[Job]] = {}
         for job in jobs:
-            if job.plan.parsing is not None and not job.is_rendering:
-                together.setdefault(job.plan.parsing, []).append(job)
+            if job.parsing is not None:
+                together.setdefault(job.parsing, []).append(job)
+            elif not job.is_rendering:
+                job.take([[(sentence, None)] for sentence in job.chunk])
         for parsing, group in together.items():
             if wanted := [job for job in group if not job.over]:
                 self._parse(parsing, wanted)
-        for job in jobs:
-            self._render(job)
 
     def _parse(self, parsing: Parsing, jobs: list[Job]) -> None:
         sentences = [sentence for job in jobs for sentence in job.chunk]
         try:
-            parsed = iter(parsing(sentences))
+            trees = iter(parsing(sentences))
         except Exception as error:
             if len(jobs) == 1:
                 self._fail(jobs[0], error)
@@ -150,8 +152,11 @@ class Worker:
                     self._parse(parsing, [job])
             return
         for job in jobs:
-            job.chunk = list(islice(parsed, len(job.chunk)))
-        self._count(jobs, sentences)
+            job.take(list(islice(trees, len(job.chunk))))
+        self._metrics.batches.inc()
+        self._metrics.batch_requests.inc(len(jobs))
+        self._metrics.sentences.inc(len(sentences))
+        self._metrics.words.inc(sum(map(len, sentences)))
 
     def _render(self, job: Job) -> None:
         if not job.over:
@@ -162,20 +167,12 @@ class Worker:
         if not job.over:
             (self._slower or self).put(job)
 
-    def _count(self, jobs: list[Job], sentences: list[Sentence]) -> None:
-        self._metrics.add("biplanar_batches_total")
-        self._metrics.add("biplanar_batch_requests_total", len(jobs))
-        self._metrics.add("biplanar_sentences_total", len(sentences))
-        self._metrics.add("biplanar_words_total", sum(map(len, sentences)))
-
     def _fail(self, job: Job, error: Exception) -> None:
-        if isinstance(error, ERRORS_OF_REQUESTS):
-            error = HTTPException(HTTPStatus.BAD_REQUEST, str(error))
-        elif not isinstance(error, HTTPException):
+        answer = as_refusal(error)
+        if answer is not error and answer.status_code == HTTPStatus.INTERNAL_SERVER_ERROR:
             logger.error("a request failed", exc_info=error)
-            self._metrics.add("biplanar_errors_total")
-            error = HTTPException(HTTPStatus.INTERNAL_SERVER_ERROR, "the server failed at this request")
-        job.settle(error)
+            self._metrics.errors.inc()
+        job.settle(answer)
 
 
 class Batcher:
@@ -216,7 +213,7 @@ class Batcher:
             (self._quick if size <= SMALL else self._slow).put(job)
             return await asyncio.wait_for(job.answer, self.config.seconds)
         except TimeoutError:
-            message = f"no answer was found within {self.config.seconds:g} seconds: ask for less at once"
+            message = f"no answer within {self.config.seconds:g} seconds: ask for less at once"
             raise refusal(message, HTTPStatus.GATEWAY_TIMEOUT) from None
         finally:
             del self.waiting[job]
@@ -235,7 +232,7 @@ class Batcher:
         return refusal(f"{reason}: try again later", HTTPStatus.SERVICE_UNAVAILABLE, Retry_After=str(seconds))
 
     def _abandon(self, job: Job) -> None:
-        self.metrics.add("biplanar_abandoned_total")
+        self.metrics.abandoned.inc()
         job.over = True
         for worker in self._workers:
             worker.remove(job)

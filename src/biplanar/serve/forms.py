@@ -8,7 +8,7 @@ from email.utils import collapse_rfc2231_value
 from http import HTTPStatus
 from urllib.parse import parse_qsl
 
-from biplanar.serve.refusals import decoded, refusal
+from biplanar.serve.responses import decoded, refusal
 
 MOST_FIELDS = 64
 LONGEST_HEAD = 4096  # bytes of the headers of one part
@@ -32,12 +32,13 @@ def body_fields(content_type: str, body: bytes) -> Fields:
     if not body:
         return {}
     header = _header(content_type)
-    kind = header.get_content_type() if content_type else "nothing"
+    kind = header.get_content_type() if content_type else "of no type"
     if kind == URLENCODED:
         return _urlencoded("body", body)
     if kind == MULTIPART:
         return _multipart(header, body)
-    raise refusal(f"expected a body of {MULTIPART} or {URLENCODED}, found {kind}", HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+    message = f"the body must be {MULTIPART} or {URLENCODED}, not {kind}"
+    raise refusal(message, HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
 
 
 def media_type(content_type: str) -> str:
@@ -47,8 +48,7 @@ def media_type(content_type: str) -> str:
 
 def _header(content_type: str) -> Message:
     if len(content_type) > LONGEST_CONTENT_TYPE:
-        found = len(content_type)
-        raise refusal(f"Content-Type: expected at most {LONGEST_CONTENT_TYPE} characters, found {found}")
+        raise refusal(f"Content-Type: longer than {LONGEST_CONTENT_TYPE} characters")
     header = Message()
     header["Content-Type"] = content_type
     return header
@@ -59,38 +59,38 @@ def _urlencoded(name: str, data: bytes) -> Fields:
     try:
         return dict(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS))
     except UnicodeDecodeError:
-        raise refusal(f"{name}: expected UTF-8 text behind its percent signs, found other bytes") from None
+        raise refusal(f"{name}: what its percent signs stand for is not UTF-8") from None
     except ValueError:
-        raise refusal(f"{name}: expected at most {MOST_FIELDS} fields, found more") from None
+        raise refusal(f"{name}: more than {MOST_FIELDS} fields") from None
 
 
 def _multipart(header: Message, body: bytes) -> Fields:
     try:
         boundary = (header.get_boundary() or "").encode(errors="replace")
     except ENCODING_ERRORS:
-        raise refusal("body: expected a boundary in a known encoding, found another in the Content-Type") from None
+        raise refusal("body: the encoding of its boundary is unknown") from None
     if not boundary:
-        raise refusal("body: expected a boundary between its parts, found none in the Content-Type")
+        raise refusal("body: the Content-Type names no boundary")
     # A boundary stands on a line of its own, also if that is the first.
     between = b"\r\n--" + boundary
     _, *parts = (b"\r\n" + body).split(between, MOST_FIELDS + 1)
     if len(parts) > MOST_FIELDS:
-        raise refusal(f"body: expected at most {MOST_FIELDS} parts, found more")
+        raise refusal(f"body: more than {MOST_FIELDS} parts")
     if not parts or not parts[-1].startswith(b"--"):
-        raise refusal("body: expected parts up to a last boundary, found an end before it")
+        raise refusal("body: it ends before its last boundary")
     return dict(_part(part) for part in parts[:-1])
 
 
 def _part(part: bytes) -> tuple[str, str]:
     head, blank, content = part.partition(b"\r\n\r\n")
     if not blank or len(head) > LONGEST_HEAD:
-        raise refusal("body: expected a part with a short head, a blank line and a value, found another")
+        raise refusal("body: a part without a short head and a blank line")
     headers = BytesHeaderParser().parsebytes(head.lstrip(b" \t").removeprefix(b"\r\n"))
     name = headers.get_param("name", header="content-disposition")
     if name is None:
-        raise refusal("body: expected a name in the Content-Disposition of each part, found a part without")
+        raise refusal("body: a part without a name in its Content-Disposition")
     try:
         field = collapse_rfc2231_value(name)
     except ENCODING_ERRORS:
-        raise refusal("body: expected names of parts in a known encoding, found another") from None
+        raise refusal("body: the encoding of a name is unknown") from None
     return field, decoded(field, content)

@@ -1,9 +1,12 @@
-"""What happens around every request: hosts are checked, headers added, bytes bounded, and all is counted."""
+"""What happens around every request: its host is checked, headers are added, bytes bounded, and all is counted."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from http import HTTPStatus
+from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -11,20 +14,19 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from biplanar.serve.budget import ByteBudget
 from biplanar.serve.config import ServerConfig
-from biplanar.serve.headers import SECURITY_HEADERS
-from biplanar.serve.hosts import is_foreign
 from biplanar.serve.metrics import Metrics
-from biplanar.serve.refusals import foreign_host, refused
+from biplanar.serve.responses import SECURITY_HEADERS, refusal, refused
 
 CLIENT_LEFT = 499  # not in HTTP, but what other servers log for it
 SENT_AT_ONCE = 1 << 16  # bytes; what the client does not read yet stays here and is counted
+LONGEST_SHOWN = 100  # characters of a header in a message
 
-BODY, ANSWER = "body_lease", "answer_lease"  # where a request's state has them
+BODY, ANSWER = "body_lease", "answer_lease"  # keys of a request's state
 
 
 @dataclass(frozen=True)
 class Guard:
-    """The application around the routes, of which some are counted by their paths."""
+    """The application around the routes; requests are counted by those of their paths that are known."""
 
     routes: ASGIApp
     paths: frozenset[str]
@@ -47,15 +49,16 @@ class Guard:
             for lease in leases.values():
                 lease.close()
             path = scope["path"] if scope["path"] in self.paths else "other"
-            self.metrics.add("biplanar_requests_total", path=path, status=str(exchange.status))
-            self.metrics.observe("biplanar_request_seconds", exchange.seconds, path=path)
+            self.metrics.requests.labels(path, str(exchange.status)).inc()
+            self.metrics.request_seconds.labels(path).observe(exchange.seconds)
 
     def _chosen(self, scope: Scope) -> ASGIApp | Response:
         """The routes, or a refusal."""
         host = Headers(scope=scope).get("host", "")
         address, _ = scope.get("server") or ("", None)
         if host and is_foreign(host, address, self.config.allowed_hosts):
-            return refused(scope["path"], foreign_host(host))
+            message = f"{host[:LONGEST_SHOWN]!r} is not served here, only localhost and what --allow-host names"
+            return refused(scope["path"], refusal(message, HTTPStatus.MISDIRECTED_REQUEST))
         return self.routes
 
 
@@ -85,3 +88,33 @@ class Exchange:
         for start in starts:
             await self.forward({**message, "body": body[start : start + SENT_AT_ONCE], "more_body": True})
         await self.forward({**message, "body": body[last:]} if starts else message)
+
+
+# Hosts
+
+
+def is_foreign(host: str, address: str, allowed: Collection[str]) -> bool:
+    """Whether a Host header names a host that is not served at an address.
+
+    A page of another site can give its own name the address of this machine (DNS rebinding) and talk to a server here
+    as if it were its own; the Host header still names that site. Where other machines reach the address, and no hosts
+    were chosen, every host is served.
+    """
+    if not (allowed or is_loopback(address)):
+        return False
+    name = host_name(host)
+    return not (name == "localhost" or is_loopback(name) or name in map(host_name, allowed))
+
+
+def host_name(host: str) -> str:
+    """The name or address in a Host header, without a port."""
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    return name.lower().rstrip(".")
+
+
+def is_loopback(address: str) -> bool:
+    """Whether a machine reaches itself by this address."""
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return False

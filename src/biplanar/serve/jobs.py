@@ -14,9 +14,9 @@ from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.serve.budget import Lease
 from biplanar.serve.config import ServerConfig
-from biplanar.serve.refusals import refusal
+from biplanar.serve.responses import refusal
 
-# Requests of lower cost go first, but not forever: each waits as if it had come so much later.
+# Requests of lower cost go first, but not forever: each waits as if it had come later.
 DELAY = 1 / 10_000  # seconds for each byte, times what a word of it costs
 
 # Characters that cost as much as a word does. Drawing looks at each of them.
@@ -27,6 +27,9 @@ READING = 0.5
 
 logger = logging.getLogger(__name__)
 
+# Trees of one sentence, the decoder's first, with their log-probabilities where these are known.
+Trees = list[tuple[Sentence, float | None]]
+
 
 @dataclass(frozen=True)
 class Parsing:
@@ -35,28 +38,40 @@ class Parsing:
     parser: Parser
     options: ParseOptions
     kept: tuple[int, ...] = ()  # columns that stay as they were
+    best: int = 1  # trees of each sentence
 
-    def __call__(self, sentences: list[Sentence]) -> list[Sentence]:
+    def __call__(self, sentences: list[Sentence]) -> list[Trees]:
         """The sentences with their trees, and what else is predicted."""
-        parsed = list(self.parser.pipe(sentences, self.options))
-        if not self.kept:
-            return parsed
+        parsed = self.parser.pipe(sentences, self.options)
+        if self.best > 1:
+            return [self._several(*pair) for pair in zip(sentences, parsed, strict=True)]
         return [
-            after.with_columns({number: before.column(number) for number in self.kept})
+            [
+                (
+                    after.with_columns({number: before.column(number) for number in self.kept}) if self.kept else after,
+                    None,
+                )
+            ]
             for before, after in zip(sentences, parsed, strict=True)
         ]
+
+    def _several(self, sentence: Sentence, parsed: Sentence) -> Trees:
+        """The tree that the decoder chose, then the best others."""
+        found = self.parser.several_trees(sentence, self.best, ParseOptions(retag=self.options.retag)).trees
+        own = next((score for tree, score in found if tree.heads == parsed.heads), None)
+        return [(parsed, own), *((tree, score) for tree, score in found if tree.heads != parsed.heads)][: self.best]
 
 
 @dataclass(frozen=True)
 class RequestPlan:
     """What a request comes to: sentences, perhaps to be parsed, and how an answer is made of them.
 
-    Sentences are read, parsed and rendered in chunks. `render` makes the pieces of the answer that a chunk adds, in
+    Sentences are read, parsed and rendered in chunks. `render` makes the bytes that a chunk adds to the answer, in
     steps that are short enough for something else to be done between them.
     """
 
     sentences: Iterator[Sentence]
-    render: Callable[[list[Sentence]], Iterator[bytes]]
+    render: Callable[[list[Trees]], Iterator[bytes]]
     opening: bytes = b""  # of the answer
     closing: Callable[[], bytes] = bytes
     parsing: Parsing | None = None
@@ -65,7 +80,10 @@ class RequestPlan:
 
 
 class Job:
-    """A request that is worked on. Only the worker that has taken it reads and writes it, but for `over`."""
+    """A request that is worked on: it reads a chunk, is given its trees, renders them, and reads on.
+
+    Only the worker that has taken it uses it, but for `over`.
+    """
 
     def __init__(
         self,
@@ -79,13 +97,13 @@ class Job:
         self.since = time.monotonic()
         self.due = self.since + size * DELAY
         self.over = False  # answered or abandoned
-        self.chunk: list[Sentence] = []  # read, and not all rendered
-        self.cost = 0.0  # of the chunk
+        self.chunk: list[Sentence] = []  # read, not parsed yet
+        self.cost = 0.0  # of what is read and not rendered yet
         self._prepare, self._lease, self._config = prepare, lease, config
-        self._plan: RequestPlan | None = None
+        self._plan: RequestPlan | None = None  # until the request is read
         self._upcoming: Sentence | None = None  # the first one behind the chunk
         self._words = 0
-        self._pieces: Iterator[bytes] | None = None  # those of the chunk that are still to be rendered
+        self._rendering: Iterator[bytes] | None = None
         self._rendered: list[bytes] = []
         self._rendered_bytes = 0
 
@@ -94,72 +112,75 @@ class Job:
         return self.due < other.due
 
     @property
-    def plan(self) -> RequestPlan:
-        """What to do; the request is read when this is first asked for."""
-        if self._plan is None:
-            self._plan = self._prepare()
-            self.due = self.since + self.size * DELAY * self._plan.cost
-            self._upcoming = next(self._plan.sentences, None)
-        return self._plan
-
-    @property
     def is_read(self) -> bool:
-        """Whether the chunk is the last one."""
+        """Whether there is nothing left to read."""
         return self._plan is not None and self._upcoming is None
 
     @property
     def is_rendering(self) -> bool:
-        """Whether the chunk is parsed, and partly rendered."""
-        return self._pieces is not None
+        """Whether it has the trees of its chunk."""
+        return self._rendering is not None
+
+    @property
+    def parsing(self) -> Parsing | None:
+        """How the chunk is to be parsed; None if it need not be."""
+        return None if self._plan is None or self.is_rendering else self._plan.parsing
 
     def read(self, room: float) -> None:
-        """Read sentences until the chunk costs so much, or this has taken long."""
+        """Read the request, and sentences of it until they cost that much, or this has taken long."""
         until = time.monotonic() + READING
-        plan = self.plan
+        if self._plan is None:
+            self._plan = self._prepare()
+            self.due = self.since + self.size * DELAY * self._plan.cost
+            self._upcoming = next(self._plan.sentences, None)
+        plan = self._plan
         while self._upcoming is not None and self.cost < room and not self.over:
-            self._check(self._upcoming, plan)
+            self._check(self._upcoming, self._config.words if plan.most_words is None else plan.most_words)
             self.chunk.append(self._upcoming)
             self.cost += plan.cost * _size(self._upcoming)
             self._upcoming = next(plan.sentences, None)
             if time.monotonic() > until:
                 break
 
-    def _check(self, sentence: Sentence, plan: RequestPlan) -> None:
+    def _check(self, sentence: Sentence, most_words: int) -> None:
         words, longest = len(sentence), max(map(len, sentence.forms), default=0)
         if words > self._config.sentence_words:
-            raise refusal(f"expected sentences of at most {self._config.sentence_words} words, found one of {words}")
+            raise refusal(f"a sentence of {words} words; at most {self._config.sentence_words} are allowed")
         if longest > self._config.word_characters:
-            raise refusal(
-                f"expected words of at most {self._config.word_characters} characters, found one of {longest}"
-            )
+            raise refusal(f"a word of {longest} characters; at most {self._config.word_characters} are allowed")
         self._words += words
-        most = self._config.words if plan.most_words is None else plan.most_words
-        if self._words > most:
-            message = f"expected at most {most} words in a request of this kind, found more"
+        if self._words > most_words:
+            message = f"too many words; at most {most_words} are allowed in a request of this kind"
             raise refusal(message, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+
+    def take(self, trees: list[Trees]) -> None:
+        """Go on with the trees of the chunk."""
+        self.chunk, self._rendering = [], self._parts(trees)
+
+    def _parts(self, trees: list[Trees]) -> Iterator[bytes]:
+        assert self._plan is not None
+        yield from self._plan.render(trees)
 
     def render(self, seconds: float) -> None:
-        """Render the chunk, for about so long at a time; if it was the last one, answer."""
+        """Render the trees, for about that long at a time; after the last ones, answer."""
         until = time.monotonic() + seconds
-        if self._pieces is None:
-            self._pieces = self.plan.render(self.chunk)
-        for piece in self._pieces:
-            self._keep(piece)
+        assert self._plan is not None
+        assert self._rendering is not None
+        for part in self._rendering:
+            self._keep(part)
             if self.over or time.monotonic() > until:
                 return
-        self.chunk, self.cost, self._pieces = [], 0.0, None
+        self.cost, self._rendering = 0.0, None
         if self.is_read:
-            self.settle(b"".join([self.plan.opening, *self._rendered, self.plan.closing()]))
+            self.settle(b"".join([self._plan.opening, *self._rendered, self._plan.closing()]))
 
-    def _keep(self, piece: bytes) -> None:
-        self._rendered.append(piece)
-        self._rendered_bytes += len(piece)
+    def _keep(self, part: bytes) -> None:
+        self._rendered.append(part)
+        self._rendered_bytes += len(part)
         if self._rendered_bytes > self._config.answer_bytes:
-            message = (
-                f"expected an answer of at most {self._config.answer_bytes} bytes, found more: ask for less at once"
-            )
+            message = f"the answer is larger than {self._config.answer_bytes} bytes: ask for less at once"
             raise refusal(message, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        if not self._lease.take(len(piece)):
+        if not self._lease.take(len(part)):
             message = "other answers that wait to be read are too large together: try again later"
             raise refusal(message, HTTPStatus.SERVICE_UNAVAILABLE, Retry_After="1")
 

@@ -21,7 +21,8 @@ from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.planes.crossings import is_projective
 from biplanar.serve.jobs import Parsing
-from biplanar.serve.refusals import refusal
+from biplanar.serve.responses import refusal
+from biplanar.serve.schemas import ModelFacts
 from biplanar.serve.tokenizing import TokenizerProcess
 
 # Other names of the bundled model, as clients of UDPipe know it.
@@ -69,10 +70,12 @@ class Model:
         if self.takes_raw_text:
             self.parser.segmenter.segment("Ready.")
 
-    @cached_property
-    def takes_raw_text(self) -> bool:
-        """Whether there is a tokenizer."""
-        return self.parser.folder.segmenter.exists()
+    # What it can do
+
+    @property
+    def encoding(self) -> str:
+        """The name of the encoding that its labels are in."""
+        return self.parser.encoding.name
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -80,19 +83,33 @@ class Model:
         return self.parser.inventory.output_columns
 
     @cached_property
+    def takes_raw_text(self) -> bool:
+        """Whether there is a tokenizer."""
+        return self.parser.folder.segmenter.exists()
+
+    @cached_property
     def has_udpipe_tagger(self) -> bool:
-        """Whether tags are up to UDPipe's tagger, as it is there and the network predicts none."""
+        """Whether UDPipe's tagger is there and used, as the network predicts no tags."""
         return UPOS not in self.columns and self.takes_raw_text and self.parser.segmenter.has_tagger
 
     @property
-    def has_tagger(self) -> bool:
-        """Whether there is a tagger, be it the network."""
-        return bool(self.columns) or self.has_udpipe_tagger
+    def licence(self) -> str:
+        """As its card says."""
+        return next((value for fact, value in self.card.items() if fact.startswith("licence")), "unknown")
 
     @property
-    def encoding(self) -> str:
-        """The encoding that its labels are in."""
-        return self.parser.encoding.name
+    def facts(self) -> ModelFacts:
+        """What clients are told of it."""
+        treebank = self.card.get("trained on", "an unknown treebank")
+        return {
+            "name": self.name,
+            "encoding": self.encoding,
+            "raw_text": self.takes_raw_text,
+            "columns": self.columns,
+            "description": f"trained on {treebank}; licence: {self.licence}",
+        }
+
+    # What it does
 
     def segmented(self, text: str, **options: bool) -> Iterator[Sentence]:
         """The sentences of raw text, with the options of `Segmenter.stream`."""
@@ -105,7 +122,7 @@ class Model:
         return TokenizerProcess(self.parser.folder.segmenter)
 
     def close(self) -> None:
-        """End what was started for the model."""
+        """End the process that was started for the model."""
         self._tokenizer_process.close()
 
     def parsable(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
@@ -113,24 +130,13 @@ class Model:
         needs_tags = self.parser.inventory.needs_tagger and not self.has_udpipe_tagger
         for sentence in sentences:
             if needs_tags and "_" in sentence.upos:
-                raise refusal(
-                    f"the model {self.name} needs part-of-speech tags and has no tagger: send CoNLL-U with UPOS"
-                )
+                message = f"the model {self.name} needs part-of-speech tags and has no tagger: send CoNLL-U with UPOS"
+                raise refusal(message)
             yield sentence
 
-    def parsing(self, options: ParseOptions, *, kept: tuple[int, ...] = ()) -> Parsing:
+    def parsing(self, options: ParseOptions, *, kept: tuple[int, ...] = (), best: int = 1) -> Parsing:
         """How it is to parse; if it predicts trees alone, requests that differ in tagging are parsed together."""
-        return Parsing(self.parser, options if self.columns else options.changed(tags=True, retag=False), kept)
-
-    @property
-    def licence(self) -> str:
-        """As its card says."""
-        return next((value for fact, value in self.card.items() if fact.startswith("licence")), "unknown")
-
-    @property
-    def description(self) -> str:
-        """The treebank it was trained on, and its licence."""
-        return f"trained on {self.card.get('trained on', 'an unknown treebank')}; licence: {self.licence}"
+        return Parsing(self.parser, options if self.columns else options.changed(tags=True, retag=False), kept, best)
 
 
 @dataclass(frozen=True)
@@ -144,7 +150,7 @@ class Models:
         """Installed models by their names, and those of folders, named after the folder or by `NAME=FOLDER`."""
         folders = dict(map(_named, chosen))
         if len(folders) < len(chosen):
-            raise BiplanarError("expected models of different names: rename one of them with NAME=FOLDER")
+            raise BiplanarError("two models have the same name: rename one of them with NAME=FOLDER")
         wanted: dict[str, str | None] = {**folders} or {BUNDLED: None}
         return cls(tuple(Model.load(name, folder, device=device, threads=threads) for name, folder in wanted.items()))
 
@@ -155,11 +161,13 @@ class Models:
 
     @cached_property
     def _by_alias(self) -> dict[str, Model]:
+        """By whole names, and by their beginnings up to a hyphen: `english-ewt-2.4` is also `english`."""
         found = {model.name: model for model in self.all}
         for model in self.all:
             for name in (model.name, MORE_NAMES.get(model.name, model.name)):
-                for alias in _prefixes(name):
-                    found.setdefault(alias, model)
+                parts = name.split("-")
+                for count in range(len(parts), 0, -1):
+                    found.setdefault("-".join(parts[:count]), model)
         return found
 
     def find(self, name: str) -> Model:
@@ -169,16 +177,10 @@ class Models:
         return self._by_alias[name]
 
 
-def _prefixes(name: str) -> Iterator[str]:
-    """`english-ewt-2.4` is also `english-ewt` and `english`."""
-    parts = name.split("-")
-    return ("-".join(parts[:count]) for count in range(len(parts), 0, -1))
-
-
 def _named(model: str) -> tuple[str, str]:
     name, equals, folder = model.partition("=")
     if equals and not Path(model).exists():
         if not (name and folder):
-            raise FileError(f"{model}: expected a folder, or NAME=FOLDER")
+            raise FileError(f"{model}: not a folder, and not NAME=FOLDER")
         return name, folder
     return Path(model).resolve().name, model

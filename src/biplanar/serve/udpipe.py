@@ -12,9 +12,10 @@ from biplanar.data.raw_text import starts_paragraph, token_text
 from biplanar.errors import UnknownNameError
 from biplanar.pipeline.options import ParseOptions
 from biplanar.serve.forms import Fields
-from biplanar.serve.jobs import Parsing, RequestPlan
+from biplanar.serve.jobs import Parsing, RequestPlan, Trees
 from biplanar.serve.models import Model, Models
-from biplanar.serve.refusals import refusal
+from biplanar.serve.responses import refusal
+from biplanar.serve.schemas import ProcessRequest, validated
 from biplanar.tokenizer.words import numbered, split_horizontal, split_vertical
 
 TOKENIZER, CONLLU = "tokenizer", "conllu"
@@ -26,13 +27,13 @@ NO_BREAK_SPACE = "\u00a0"  # stands for a space within a word where spaces stand
 
 def models_answer(models: Models) -> bytes:
     """The answer of `/models`: which models there are, and which stages each has."""
-    listed = {model.name: _abilities(model) for model in models.all}
-    return _json({"models": listed, "default_model": models.default.name})
+    return _json({"models": {model.name: _stages(model) for model in models.all}, "default_model": models.default.name})
 
 
-def _abilities(model: Model) -> list[str]:
-    able = {"tokenizer": model.takes_raw_text, "tagger": model.has_tagger, "parser": True}
-    return [name for name, can in able.items() if can]
+def _stages(model: Model) -> list[str]:
+    has_tagger = bool(model.columns) or model.has_udpipe_tagger
+    has = {"tokenizer": model.takes_raw_text, "tagger": has_tagger, "parser": True}
+    return [name for name, there in has.items() if there]
 
 
 def _json(value: Any) -> bytes:
@@ -44,14 +45,12 @@ def _json(value: Any) -> bytes:
 
 def process_plan(fields: Fields, models: Models) -> RequestPlan:
     """Read a request for `/process`."""
-    if "data" not in fields:
-        raise refusal("expected the field data, found none")
-    model = models.find(fields["model"]) if fields.get("model") else models.default
-    text = fields["data"].removeprefix("\ufeff").replace("\r\n", "\n")
-    writer = Writer(_format("output", fields.get("output", CONLLU), WRITERS), model)
-    source = _source(fields)
-    sentences = _read(source, fields, text, model)
-    tag, parse = _wanted(fields, "tagger"), _wanted(fields, "parser")
+    request = validated(fields, ProcessRequest)
+    model = models.find(request.model) if request.model else models.default
+    writer = Writer(_format("output", request.output, WRITERS), model)
+    source = _source(request)
+    sentences = _read(source, request, model)
+    tag, parse = request.tagger != OFF, request.parser != OFF
     if tag and model.has_udpipe_tagger:
         sentences = (tagged for sentence in sentences for tagged in model.parser.segmenter.tag([sentence]))
     parsing = _parsing(model, tag=tag, parse=parse, retag=source == CONLLU or model.has_udpipe_tagger)
@@ -80,10 +79,6 @@ def _parsing(model: Model, *, tag: bool, parse: bool, retag: bool) -> Parsing | 
     return None
 
 
-def _wanted(fields: Fields, stage: str) -> bool:
-    return fields.get(stage, OFF) != OFF
-
-
 def _format(kind: str, name: str, known: Iterable[str]) -> str:
     """The name of a format, without options such as the `v2` of `conllu=v2`."""
     name = name.partition("=")[0]
@@ -92,24 +87,21 @@ def _format(kind: str, name: str, known: Iterable[str]) -> str:
     return name
 
 
-def _source(fields: Fields) -> str:
+def _source(request: ProcessRequest) -> str:
     """The name of the input's reader, or that of the tokenizer, which wins over it."""
-    name = _format("input", fields.get("input", CONLLU), (*READERS, *TOKENIZERS))
-    return TOKENIZER if TOKENIZER in fields or name in TOKENIZERS else name
+    name = _format("input", request.input, (*READERS, *TOKENIZERS))
+    return TOKENIZER if TOKENIZER in request.model_fields_set or name in TOKENIZERS else name
 
 
-def _read(source: str, fields: Fields, text: str, model: Model) -> Iterator[Sentence]:
-    if source == TOKENIZER:
-        options = fields.get(TOKENIZER, fields.get("input", "").partition("=")[2])
-        return _tokenized(text, options.split(";"), model)
-    return READERS[source](text)
-
-
-def _tokenized(text: str, options: list[str], model: Model) -> Iterator[Sentence]:
-    """The sentences of raw text; unknown options are ignored."""
+def _read(source: str, request: ProcessRequest, model: Model) -> Iterator[Sentence]:
+    text = request.data.removeprefix("\ufeff").replace("\r\n", "\n")
+    if source != TOKENIZER:
+        return READERS[source](text)
     if not model.takes_raw_text:
         raise refusal(f"the model {model.name} has no tokenizer: send words, horizontal, vertical or as CoNLL-U")
-    return model.segmented(text, **{name: name in options for name in TOKENIZER_OPTIONS})
+    inline = request.input.partition("=")[2]  # as in `input=tokenizer=ranges`
+    options = (request.tokenizer if TOKENIZER in request.model_fields_set else inline).split(";")
+    return model.segmented(text, **{name: name in options for name in TOKENIZER_OPTIONS})  # others are ignored
 
 
 def _conllu(text: str) -> Iterator[Sentence]:
@@ -141,9 +133,9 @@ class Writer:
     def __init__(self, output: str, model: Model) -> None:
         self._write, self._model, self._before = WRITERS[output], model, ""
 
-    def render(self, sentences: list[Sentence]) -> Iterator[bytes]:
+    def render(self, chunk: list[Trees]) -> Iterator[bytes]:
         """What each sentence adds to a JSON string."""
-        for sentence in sentences:
+        for ((sentence, _),) in chunk:
             self._before = self._write(sentence, self._model, self._before)
             yield json.dumps(self._before, ensure_ascii=False)[1:-1].encode()
 

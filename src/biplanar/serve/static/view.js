@@ -106,8 +106,8 @@ export class SentenceView {
   }
 }
 
-function tasksOf(encoding, { labels, replay }) {
-  if (replay) return replay.tasks;
+function tasksOf(encoding, { labels, replay, tasks }) {
+  if (replay) return tasks;
   return isBrackets(encoding) ? (labels?.[0] ?? []).map((_, at) => `plane ${at + 1}`) : ["head"];
 }
 
