@@ -27,7 +27,7 @@ from benchmarks.timing import best_times
 from biplanar.data.arrays import Int64s
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding import DECODERS
-from biplanar.decoding.beam import Beam, SearchConfig
+from biplanar.decoding.beam import Beam
 from biplanar.decoding.inventory import Weights
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
@@ -85,10 +85,7 @@ def measure_beams(parser: biplanar.Parser, path: Path, rounds: int, batch_words:
     inventory = parser.inventory
     rows = {
         "greedy": TreeDecoder(inventory, DECODERS["greedy"]),
-        **{
-            f"search {states}": TreeDecoder(inventory, DECODERS["search"], SearchConfig(Beam(states)))
-            for states in BEAMS
-        },
+        **{f"search {states}": TreeDecoder(inventory, DECODERS["search"], Beam(states)) for states in BEAMS},
         f"minimum-risk {Beam().states}": TreeDecoder(inventory, DECODERS["minimum-risk"]),
     }
     results = {}

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from biplanar.data.arrays import Float32s, Int64s
 from biplanar.data.forest import offsets_of
 from biplanar.decoding.arcs import KnownHeads
-from biplanar.decoding.candidates import best_given_heads, log_probabilities
+from biplanar.decoding.candidates import best_given_heads
 from biplanar.decoding.inventory import LabelInventory
-from biplanar.decoding.scores import LikelyHeads, Scores
+from biplanar.decoding.scores import LikelyHeads, Scores, log_probabilities
 from biplanar.encodings import get_encoding
 from biplanar.tagger.features import Corpus, batches_by_words
 from biplanar.tagger.predict import Scorer

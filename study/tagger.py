@@ -15,8 +15,7 @@ from typing import Any
 
 from biplanar.data.conllu import Sentence
 from biplanar.data.forest import Column, Forest
-from biplanar.decoding.beam import SearchConfig
-from biplanar.decoding.candidates import DEPTH_WEIGHT
+from biplanar.decoding.beam import Beam
 from biplanar.decoding.decoders import get_decoder
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.scores import Scores
@@ -56,8 +55,13 @@ ROWS = (
     Row("greedy, relations of words", "greedy", relations_of_heads=False),
     *(Row(f"search, depths {weight:g}", "search", weight) for weight in (1.0, 0.5, 0.25)),
     Row("search, no depths", "search", depths=False),
-    Row(f"search, depths {DEPTH_WEIGHT:g}, relations of words", "search", DEPTH_WEIGHT, relations_of_heads=False),
-    Row(f"minimum-risk, depths {DEPTH_WEIGHT:g}", "minimum-risk", DEPTH_WEIGHT),
+    Row(
+        f"search, depths {Beam.depth_weight:g}, relations of words",
+        "search",
+        Beam.depth_weight,
+        relations_of_heads=False,
+    ),
+    Row(f"minimum-risk, depths {Beam.depth_weight:g}", "minimum-risk", Beam.depth_weight),
 )
 
 
@@ -90,7 +94,7 @@ def parse(trainer: Trainer, sentences: list[Sentence]) -> Mapping[str, list[Sent
     given = Forest.from_sentences(sentences)
     result = {}
     for row in ROWS:
-        how = TreeDecoder(inventory, get_decoder(row.decoder), SearchConfig(depth_weight=row.depth_weight))
+        how = TreeDecoder(inventory, get_decoder(row.decoder), Beam(depth_weight=row.depth_weight))
         found = parse_corpus(RowScorer(tagger, row), corpus, how, DEV_BATCH_WORDS, given.upos)
         trees = Forest(given.offsets, found.heads, Column(found.relations, inventory.deprels)).trees()
         result[row.name] = [sentence.with_tree(tree) for sentence, tree in zip(sentences, trees, strict=True)]

@@ -22,7 +22,8 @@ from biplanar.data.conllu import XPOS, Sentence, parse_conllu
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding import DECODERS
 from biplanar.decoding.beam import Outcome
-from biplanar.decoding.decoders import ScoredSentences, relations_given_heads
+from biplanar.decoding.decoders import relations_given_heads
+from biplanar.decoding.sentences import ScoredSentences
 from biplanar.encodings import ENCODINGS
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.encoding import STACKS

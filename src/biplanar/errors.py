@@ -38,6 +38,10 @@ class LabelError(BiplanarError):
     """Labels whose number or shape does not fit the sentence or the encoding."""
 
 
+class ScoreError(BiplanarError):
+    """Scores of a network that are NaN, infinite or huge."""
+
+
 class UnknownNameError(BiplanarError):
     """A name that is not among the known ones; proposes the nearest."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from biplanar.data.forest import offsets_of
-from biplanar.decoding.beam import Beam, SearchConfig
+from biplanar.decoding.beam import Beam
 from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.lattice.arcs import UNLIKELY
 from biplanar.decoding.scores import Scores
@@ -58,13 +59,12 @@ def searching(
     planes: Planes,
     beam: Beam | None = None,
     *,
-    mass: float | None = None,
     weights: Weights | None = None,
     **settings: float,
-) -> StackSearch:
+) -> Callable[[Scores], StackSearch]:
     """A search over some labels."""
-    config = SearchConfig(**({} if beam is None else {"beam": beam}), **settings)
-    return StackSearch(inventory_of(planes, weights), config, **({} if mass is None else {"mass": mass}))
+    inventory = inventory_of(planes, weights)
+    return lambda scores: StackSearch(scores, inventory, replace(beam or Beam(), **settings))
 
 
 def random_tables(
@@ -95,12 +95,12 @@ class Prepared(NamedTuple):
     sequences: list[Sequence]  # that are trees, best first
     cyclic: list[Sequence]  # with one root, but a cycle
     scores: Scores
-    search: StackSearch  # which leaves nothing out
+    search: Callable[[Scores], StackSearch]  # which leaves nothing out
 
     def likelihoods(self) -> np.ndarray:
         """How likely each arc is by all sequences, cyclic ones among them: (words, 1 + words)."""
         everything, words = [*self.sequences, *self.cyclic], len(self.scores.deprels)
-        shares = np.array([one.score for one in everything]) / self.search.inventory.weights.temperature
+        shares = np.array([one.score for one in everything]) / self.search(self.scores).inventory.weights.temperature
         shares = np.exp(shares - shares.max())
         found = np.zeros((words, words + 1))
         for one, share in zip(everything, shares / shares.sum(), strict=True):

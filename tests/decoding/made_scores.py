@@ -8,9 +8,8 @@ import numpy as np
 
 from biplanar.data.forest import Column, Forest
 from biplanar.data.tree import Tree
-from biplanar.decoding.columns import ColumnTables
 from biplanar.decoding.inventory import LabelInventory
-from biplanar.decoding.scores import Scores
+from biplanar.decoding.scores import ColumnTables, Scores
 from biplanar.encodings import Encoding
 from biplanar.encodings.lifting import lift
 

@@ -44,14 +44,14 @@ class TestLabelsAndArcs:
     SURE = near_certain(LABELS, ONE_PLANE, ["dep", "root", "dep"])
 
     def test_where_they_agree_nothing_is_searched(self):
-        found = searching(ONE_PLANE).best(with_arcs(self.SURE, HEADS))
+        found = searching(ONE_PLANE)(with_arcs(self.SURE, HEADS)).search()
         assert found.outcome == Outcome(argmax=1)
         assert found.heads.tolist() == HEADS
 
     def test_where_they_differ_all_is_weighed(self):
         for weight, wanted in ((0.5, HEADS), (3.0, OTHER_HEADS)):
             search = searching(ONE_PLANE, Beam(rarest=0.0), mass=EVERY_LABEL, weights=Weights(arcs=weight))
-            found = search.best(with_arcs(self.SURE, OTHER_HEADS, sure=10.0))
+            found = search(with_arcs(self.SURE, OTHER_HEADS, sure=10.0)).search()
             assert found.outcome == Outcome(best=1)
             assert found.heads.tolist() == wanted
 
@@ -61,7 +61,7 @@ class TestLabelsAndArcs:
                 pytest.fail("asked for arcs")
 
         scores = Scores(self.SURE.offsets, self.SURE.labels, arcs=Silent())
-        trees = searching(ONE_PLANE, weights=Weights(arcs=0.0)).trees(scores)
+        trees = searching(ONE_PLANE, weights=Weights(arcs=0.0))(scores)
         heads, outcome = trees.best()
         assert (heads.tolist(), outcome) == (HEADS, Outcome(argmax=1))
         assert trees.probabilities(heads).min() > 0.9
@@ -70,7 +70,7 @@ class TestLabelsAndArcs:
     def test_only_sentences_that_differ_are_searched(self):
         tables = {task: np.concatenate([table] * 3) for task, table in self.SURE.labels.items()}
         scores = with_arcs(Scores(offsets_of([3, 3, 3]), tables), HEADS, OTHER_HEADS, HEADS, sure=1.0)
-        found = searching(ONE_PLANE).best(scores)
+        found = searching(ONE_PLANE)(scores).search()
         assert found.outcome == Outcome(argmax=2, best=1)
         assert found.heads.tolist() == HEADS * 3
 
@@ -78,7 +78,7 @@ class TestLabelsAndArcs:
     def test_any_weight(self, weight):
         for name in ("one plane", "few labels in two planes"):
             made = prepared(name, 5, True, 3, arcs=True, arc_weight=weight)
-            ((heads, score),) = made.search.trees(made.scores).several(1)[0]
+            ((heads, score),) = made.search(made.scores).several(1)[0]
             assert tuple(heads.tolist()) == made.sequences[0].heads
             assert score == pytest.approx(made.sequences[0].score, abs=1e-3)
 
@@ -92,22 +92,22 @@ class TestCycles:
     SCORES = with_arcs(near_certain(CYCLE, ONE_PLANE, ["dep", "root", "dep", "dep", "dep"]), CYCLIC_HEADS)
 
     def test_a_later_sequence_has_none(self):
-        found = searching(ONE_PLANE, Beam(margin=np.inf, rarest=0.0), mass=EVERY_LABEL).best(self.SCORES)
+        found = searching(ONE_PLANE, Beam(margin=np.inf, rarest=0.0), mass=EVERY_LABEL)(self.SCORES).search()
         assert found.outcome == Outcome(next_best=1)
         assert is_tree(found.heads.tolist())
 
     def test_if_none_is_found_the_arcs_alone_have_none(self):
         search = searching(ONE_PLANE, Beam(nodes=1))
-        found = search.best(self.SCORES)
+        found = search(self.SCORES).search()
         assert found.outcome == Outcome(lost=1)
         assert not found.heads.any()
         assert found.lost.tolist() == [0]
-        heads, _ = search.trees(self.SCORES).best()
+        heads, _ = search(self.SCORES).best()
         assert is_tree(heads.tolist())
         assert (heads == CYCLIC_HEADS).sum() == 4
 
     def test_counts_are_plain_numbers(self):
-        outcome = searching(ONE_PLANE, Beam(nodes=1)).best(self.SCORES).outcome
+        outcome = searching(ONE_PLANE, Beam(nodes=1))(self.SCORES).search().outcome
         assert {type(count) for count in astuple(outcome)} == {int}
 
 
@@ -124,7 +124,7 @@ class TestLost:
     def test_the_best_tree_of_the_arcs_alone(self):
         rng = np.random.default_rng(4)
         tables = [random_table(rng, words) for words in (1, 2, 3, 4, 5, 5, 5)]
-        heads, outcome = searching(self.PLANES).trees(self.scores(*tables)).best()
+        heads, outcome = searching(self.PLANES)(self.scores(*tables)).best()
         assert outcome == Outcome(lost=7, widened=7)
         wanted = []
         for table in tables:
@@ -133,7 +133,7 @@ class TestLost:
         assert heads.tolist() == wanted
 
     def test_no_labels_no_likelihoods(self):
-        trees = searching(self.PLANES).trees(self.scores(sure_table(HEADS)))
+        trees = searching(self.PLANES)(self.scores(sure_table(HEADS)))
         assert trees.several(3) == [[]]
         assert np.isnan(trees.probabilities(np.array(HEADS, dtype=np.int32))).all()
         assert trees.least_risk()[0].tolist() == HEADS
@@ -141,9 +141,9 @@ class TestLost:
     def test_long_sentences_are_repaired(self, monkeypatch):
         monkeypatch.setattr(stack_search, "LONGEST_TABLE", 2)
         scores = self.scores(sure_table(HEADS), sure_table([0, 1]))
-        heads, _ = searching(self.PLANES).trees(scores).best()
+        heads, _ = searching(self.PLANES)(scores).best()
         alone = Scores(scores.offsets, scores.labels)
-        repaired, _ = searching(self.PLANES).trees(alone).best()
+        repaired, _ = searching(self.PLANES)(alone).best()
         assert heads.tolist() == [*repaired.tolist()[:3], 0, 1]
         assert heads.tolist()[:3] != HEADS
 
@@ -155,7 +155,7 @@ class TestLost:
             np.where(np.arange(8) > 0, -1, found.heads), np.where(np.arange(8) > 0, -np.inf, found.logs)
         )
         scores = self.scores(table)
-        heads, _ = searching(self.PLANES).trees(Scores(scores.offsets, scores.labels, arcs=KnownHeads(first))).best()
+        heads, _ = searching(self.PLANES)(Scores(scores.offsets, scores.labels, arcs=KnownHeads(first))).best()
         assert is_tree(heads.tolist())
         assert (heads == np.array([2, 1, 1, 1])).sum() == 3
 
@@ -168,7 +168,7 @@ LENGTHS = [1, 2, 3, 5, 8, 13, 21, 34, 1, 4, 6, 9, 30, 2]
 def test_any_scores_give_trees_with_one_root(name: str, beam: Beam) -> None:
     for seed in range(4):
         scores = noise(LABEL_SETS[name], LENGTHS * 3, seed)
-        trees = searching(LABEL_SETS[name], beam).trees(scores)
+        trees = searching(LABEL_SETS[name], beam)(scores)
         best, outcome = trees.best()
         voted, _ = trees.least_risk()
         assert outcome.sentences == len(LENGTHS) * 3
@@ -182,12 +182,12 @@ def test_any_scores_give_trees_with_one_root(name: str, beam: Beam) -> None:
 def test_sentences_are_as_they_are_alone(name: str) -> None:
     scores = noise(LABEL_SETS[name], LENGTHS, 7)
     search = searching(LABEL_SETS[name])
-    together = search.trees(scores)
+    together = search(scores)
     best, outcome = together.best()
     voted, _ = together.least_risk()
     likely, several, total = together.probabilities(best), together.several(3), Outcome()
     for sentence, (start, end) in enumerate(zip(scores.offsets, scores.offsets[1:], strict=False)):
-        alone = search.trees(some_of(scores, sentence))
+        alone = search(some_of(scores, sentence))
         heads, ended = alone.best()
         total += ended
         assert heads.tolist() == best[start:end].tolist()
@@ -202,7 +202,7 @@ def test_sentences_are_as_they_are_alone(name: str) -> None:
 
 def test_no_words_and_no_sentences() -> None:
     for lengths in ([0], []):
-        trees = searching(ONE_PLANE).trees(noise(ONE_PLANE, lengths, 0))
+        trees = searching(ONE_PLANE)(noise(ONE_PLANE, lengths, 0))
         heads, outcome = trees.best()
         assert (heads.tolist(), outcome.sentences) == ([], len(lengths))
         assert trees.probabilities(heads).tolist() == trees.least_risk()[0].tolist() == []

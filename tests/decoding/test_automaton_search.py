@@ -13,11 +13,10 @@ from biplanar.data.forest import Column, offsets_of
 from biplanar.decoding import get_decoder
 from biplanar.decoding.arcs import KnownHeads
 from biplanar.decoding.automaton_search import AutomatonSearch, forms_tree
-from biplanar.decoding.beam import Beam, SearchConfig
-from biplanar.decoding.candidates import log_probabilities
+from biplanar.decoding.beam import Beam
 from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.lattice.automaton import accepted
-from biplanar.decoding.scores import LikelyHeads, Scores
+from biplanar.decoding.scores import LikelyHeads, Scores, log_probabilities
 from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import ENCODINGS, get_encoding
 from biplanar.encodings.encoding import AUTOMATON
@@ -27,7 +26,7 @@ from tests.reference import is_tree
 NEW = [name for name, encoding in ENCODINGS.items() if encoding.kind == AUTOMATON]
 RELATIONS = ("nsubj", "root", "obj")
 WORDS = 4
-WIDE = SearchConfig(Beam(states=5000, margin=np.inf, rarest=0.0))
+WIDE = Beam(states=5000, margin=np.inf, rarest=0.0)
 
 
 @cache
@@ -78,7 +77,7 @@ class Case:
 def test_the_best_tree_is_that_of_the_enumeration(name: str, weight: float) -> None:
     for seed in range(10):
         case = Case(name, seed, weight)
-        heads, outcome = AutomatonSearch(case.inventory, WIDE).trees(case.scores).best()
+        heads, outcome = AutomatonSearch(case.scores, case.inventory, WIDE).best()
         assert heads.tolist() == case.best[0][0]
         assert outcome.sentences == 1
         assert not outcome.lost
@@ -89,7 +88,7 @@ def test_the_best_tree_is_that_of_the_enumeration(name: str, weight: float) -> N
 def test_several_trees_are_the_best_of_the_enumeration(name: str, weight: float) -> None:
     """Of encodings with one label sequence for each tree, of which all are looked at."""
     case = Case(name, 3, weight)
-    (found,) = AutomatonSearch(case.inventory, WIDE).trees(case.scores).several(6)
+    (found,) = AutomatonSearch(case.scores, case.inventory, WIDE).several(6)
     assert [heads.tolist() for heads, _ in found] == [tree for tree, _ in case.best[:6]]
     assert [score for _, score in found] == pytest.approx([score for _, score in case.best[:6]], abs=1e-4)
 
@@ -97,7 +96,7 @@ def test_several_trees_are_the_best_of_the_enumeration(name: str, weight: float)
 @pytest.mark.parametrize("name", ["4-bit", "arc-standard", "arc-hybrid"])
 def test_probabilities_are_shares_of_all_trees(name: str) -> None:
     case = Case(name, 5)
-    trees = AutomatonSearch(case.inventory, WIDE).trees(case.scores)
+    trees = AutomatonSearch(case.scores, case.inventory, WIDE)
     shares = np.exp(case.totals / 2.0)
     wanted = ((case.heads == case.heads[0]).T @ shares) / shares.sum()
     np.testing.assert_allclose(trees.probabilities(case.heads[0]), wanted.clip(0.005, 0.995), atol=1e-4)
@@ -123,7 +122,7 @@ def test_no_words_and_no_sentences(name: str, lengths: list[int]) -> None:
     (column,) = encoding.encode(every_tree(2))
     inventory = LabelInventory(encoding, {encoding.tasks[0]: column.names, "deprel": RELATIONS})
     tables = {task: np.zeros((words, len(names)), dtype=np.float32) for task, names in inventory.names.items()}
-    trees = AutomatonSearch(inventory).trees(Scores(offsets_of(lengths), tables))
+    trees = AutomatonSearch(Scores(offsets_of(lengths), tables), inventory)
     heads, outcome = trees.best()
     assert (len(heads), outcome.sentences) == (words, len(lengths))
     assert len(trees.least_risk()[0]) == len(trees.probabilities(heads)) == words

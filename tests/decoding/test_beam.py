@@ -10,7 +10,7 @@ from biplanar.errors import BiplanarError
 
 @pytest.mark.parametrize("wrong", [{"states": 0}, {"states": -1}, {"states": 10**20}, {"wider": 0}, {"edges": 0}])
 def test_beams_that_cannot_work_are_refused(wrong: dict[str, int]) -> None:
-    with pytest.raises(BiplanarError, match="expected a beam of 1 to 100000 states"):
+    with pytest.raises(BiplanarError, match="1 to 100000"):
         Beam(**wrong)
 
 

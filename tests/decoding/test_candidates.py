@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 
 from biplanar.data.forest import offsets_of
-from biplanar.decoding.candidates import (
-    TopCandidates,
-    best_given_heads,
-    best_labels,
-    find_tops,
-    log_probabilities,
-)
-from biplanar.decoding.scores import Scores
+from biplanar.decoding.beam import Beam
+from biplanar.decoding.candidates import best_given_heads, find_tops, top_candidates
+from biplanar.decoding.lattice.pairs import Candidates, Costs
+from biplanar.decoding.scores import Scores, best_labels, log_probabilities
 
 ROOTS = np.array([False, True, False, True, False])
 
@@ -31,6 +27,17 @@ def filled(words: int, value: float) -> Scores:
     return Scores(scores.offsets, {task: np.full_like(table, value) for task, table in scores.labels.items()})
 
 
+def found_in(
+    scores: Scores, tasks: list[str], rows: np.ndarray | None = None, lighter: bool = False, **settings: float
+) -> tuple[list[tuple[np.ndarray, np.ndarray, np.ndarray]], Costs, Candidates]:
+    """The candidates by plane, each with starts of its own, what else costs, and the candidates of all planes."""
+    rows = np.arange(len(scores.deprels)) if rows is None else rows
+    beam = Beam(**{"rarest": 0.0, **settings})
+    every, costs = top_candidates(scores, tasks, ROOTS, rows, beam, lighter=lighter)
+    planes = [(one - one[0], every.ids[one[0] : one[-1]], every.logs[one[0] : one[-1]]) for one in every.starts]
+    return planes, costs, every
+
+
 def exact(table: np.ndarray) -> np.ndarray:
     table = table.astype(np.float64)
     shifted = table - table.max(axis=1, keepdims=True)
@@ -40,13 +47,13 @@ def exact(table: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("spread", [0.0, 0.1, 3.0, 30.0])
 def test_log_probabilities_are_right(spread: float) -> None:
     scores = random_scores(spread=spread)
-    candidates = TopCandidates.of(scores, ["plane1", "plane2"], ROOTS, mass=2.0, depth_weight=0.5)
+    planes, costs, _ = found_in(scores, ["plane1", "plane2"], mass=2.0, depth_weight=0.5)
     relations = exact(scores.deprels)
-    assert candidates.relations == pytest.approx(relations[:, ~ROOTS].max(axis=1), abs=1e-5, rel=1e-6)
-    assert candidates.roots == pytest.approx(relations[:, ROOTS].max(axis=1), abs=1e-5, rel=1e-6)
+    assert costs.relations == pytest.approx(relations[:, ~ROOTS].max(axis=1), abs=1e-5, rel=1e-6)
+    assert costs.roots == pytest.approx(relations[:, ROOTS].max(axis=1), abs=1e-5, rel=1e-6)
     depths = np.stack([exact(table) for task, table in scores.labels.items() if task.startswith("depth")], axis=1)
-    assert candidates.depths == pytest.approx(0.5 * depths, abs=1e-5, rel=1e-6)
-    for (starts, ids, logs), task in zip(candidates.planes, ("plane1", "plane2"), strict=True):
+    assert costs.depths == pytest.approx(0.5 * depths, abs=1e-5, rel=1e-6)
+    for (starts, ids, logs), task in zip(planes, ("plane1", "plane2"), strict=True):
         words = np.repeat(np.arange(200), np.diff(starts))
         assert logs == pytest.approx(exact(scores.labels[task])[words, ids], abs=1e-5)
 
@@ -54,7 +61,7 @@ def test_log_probabilities_are_right(spread: float) -> None:
 @pytest.mark.parametrize("rarest", [0.0, 1e-3, 0.2])
 def test_the_likeliest_labels_come_best_first(rarest: float) -> None:
     scores = random_scores()
-    starts, ids, logs = TopCandidates.of(scores, ["plane1"], ROOTS, rarest=rarest).planes[0]
+    starts, ids, logs = found_in(scores, ["plane1"], rarest=rarest)[0][0]
     for word, row in enumerate(np.exp(exact(scores.labels["plane1"]))):
         found, order = ids[starts[word] : starts[word + 1]].tolist(), np.argsort(-row, kind="stable")
         assert found == order[: len(found)].tolist()
@@ -68,18 +75,17 @@ def test_the_likeliest_labels_come_best_first(rarest: float) -> None:
 
 def test_of_equal_labels_the_first_comes_first() -> None:
     scores = filled(3, 0.0)
-    starts, ids, _ = TopCandidates.of(scores, ["plane2"], ROOTS).planes[0]
+    starts, ids, _ = found_in(scores, ["plane2"])[0][0]
     assert ids[starts[1] : starts[2]].tolist() == [0, 1, 2, 3, 4, 5]
     assert best_labels(scores.labels["plane2"]).tolist() == [0, 0, 0]
 
 
 def test_some_words_are_as_they_are_among_all() -> None:
     scores, rows = random_scores(), np.array([3, 4, 150])
-    some, everything = (TopCandidates.of(scores, ["plane1", "plane2"], ROOTS, rows=one) for one in (rows, None))
-    assert some.relations.tolist() == everything.relations[rows].tolist()
-    assert some.roots.tolist() == everything.roots[rows].tolist()
-    assert some.depths.tolist() == everything.depths[rows].tolist()
-    for (starts, ids, logs), (all_starts, all_ids, all_logs) in zip(some.planes, everything.planes, strict=True):
+    (some, costs, _), (every, all_costs, _) = (found_in(scores, ["plane1", "plane2"], one) for one in (rows, None))
+    for own, everything in zip(costs, all_costs, strict=True):
+        assert own.tolist() == everything[rows].tolist()
+    for (starts, ids, logs), (all_starts, all_ids, all_logs) in zip(some, every, strict=True):
         for place, word in enumerate(rows):
             own, wanted = slice(starts[place], starts[place + 1]), slice(all_starts[word], all_starts[word + 1])
             assert ids[own].tolist() == all_ids[wanted].tolist()
@@ -112,7 +118,7 @@ def test_relations_fit_the_heads_where_there_are_such(roots: np.ndarray) -> None
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
 def test_scores_that_are_no_numbers_do_no_harm(wrong: float) -> None:
     scores = filled(4, wrong)
-    starts, ids, _ = TopCandidates.of(scores, ["plane1"], ROOTS).planes[0]
+    starts, ids, _ = found_in(scores, ["plane1"])[0][0]
     assert (np.diff(starts) >= 1).all()
     assert ((ids >= 0) & (ids < 37)).all()
     assert (find_tops(scores, ["plane1"], ROOTS).planes == 0).all()
@@ -124,24 +130,19 @@ def test_log_probabilities_of_a_table() -> None:
 
 
 def test_a_lighter_second_plane_counts_half_and_its_depths_do_not() -> None:
-    candidates = TopCandidates.of(random_scores(), ["plane1", "plane2"], ROOTS)
-    before = candidates.depths.copy()
-    lighter = candidates.with_lighter_second_plane()
-    assert lighter.relations.tolist() == candidates.relations.tolist()
-    assert lighter.roots.tolist() == candidates.roots.tolist()
-    assert lighter.depths[:, :2].tolist() == before[:, :2].tolist()
-    assert (lighter.depths[:, 2:] == 0).all()
-    assert candidates.depths.tolist() == before.tolist()  # which are as they were
-    for weight, one, other in zip((1, 0.5), candidates.planes, lighter.planes, strict=True):
+    (planes, costs, _), (lighter, others, _) = (
+        found_in(random_scores(), ["plane1", "plane2"], lighter=one) for one in (False, True)
+    )
+    assert others.relations.tolist() == costs.relations.tolist()
+    assert others.roots.tolist() == costs.roots.tolist()
+    assert others.depths[:, :2].tolist() == costs.depths[:, :2].tolist()
+    assert (others.depths[:, 2:] == 0).all()
+    for weight, one, other in zip((1, 0.5), planes, lighter, strict=True):
         assert other[0].tolist() == one[0].tolist()
         assert other[1].tolist() == one[1].tolist()
         assert other[2] == pytest.approx(weight * one[2])
 
 
 def test_where_there_is_one_plane_each_words_label_in_the_second_is_empty() -> None:
-    candidates = TopCandidates.of(random_scores(5), ["plane1"], ROOTS)
-    starts, ids, logs = candidates.candidates
-    (first_starts, first_ids, first_logs) = candidates.planes[0]
-    assert starts.tolist() == [first_starts.tolist(), [len(first_ids) + word for word in range(6)]]
-    assert ids.tolist() == [*first_ids.tolist(), *[0] * 5]
-    assert logs.tolist() == [*first_logs.tolist(), *[0] * 5]
+    (_, second), _, _ = found_in(random_scores(5), ["plane1"])
+    assert [column.tolist() for column in second] == [[0, 1, 2, 3, 4, 5], [0] * 5, [0] * 5]

@@ -9,7 +9,7 @@ import pytest
 
 from biplanar.data.forest import Column, offsets_of
 from biplanar.decoding.beam import Outcome
-from biplanar.decoding.head_search import HeadSearch, HeadTrees, head_scores
+from biplanar.decoding.head_search import HeadSearch, head_scores
 from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.lattice.arcs import UNLIKELY
 from biplanar.decoding.scores import Scores
@@ -42,11 +42,11 @@ def searched(
     *,
     arcs: list[np.ndarray] | None = None,
     weight: float = 2.0,
-) -> HeadTrees:
+) -> HeadSearch:
     given = None if arcs is None else known_arcs(arcs)
     scores = Scores(offsets_of([WORDS] * sentences), tables, arcs=given)
     upos = Column(np.tile(UPOS.ids, sentences), UPOS.names)
-    return HeadSearch(inventory_of(encoding, weight)).trees(scores, upos)
+    return HeadSearch(scores, inventory_of(encoding, weight), upos=upos)
 
 
 def random_tables(encoding: str, seed: int, sentences: int = 1) -> dict[str, np.ndarray]:
@@ -165,12 +165,12 @@ def test_labels_that_name_the_same_head_are_added_up() -> None:
 
 def test_no_sentences_have_no_trees() -> None:
     tables = {"head": np.zeros((0, 7), dtype=np.float32), "deprel": np.zeros((0, 2), dtype=np.float32)}
-    trees = HeadSearch(inventory_of("absolute")).trees(Scores(offsets_of([]), tables))
+    trees = HeadSearch(Scores(offsets_of([]), tables), inventory_of("absolute"))
     heads, outcome = trees.best()
     assert (heads.tolist(), outcome) == ([], Outcome())
     assert trees.probabilities(heads).tolist() == []
 
 
 def test_several_trees_are_refused() -> None:
-    with pytest.raises(LabelError, match="expected an encoding that gives several trees, found absolute"):
+    with pytest.raises(LabelError, match="one tree"):
         searched("absolute", random_tables("absolute", 0)).several(2)

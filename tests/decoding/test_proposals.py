@@ -9,11 +9,11 @@ import pytest
 
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding.arcs import KnownHeads, arc_trees, head_table
-from biplanar.decoding.beam import Beam, SearchConfig
+from biplanar.decoding.beam import Beam
 from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.scores import LikelyHeads, Scores
-from biplanar.decoding.search import make_search
 from biplanar.decoding.spanning import spanning_tree
+from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import get_encoding
 from biplanar.errors import TreeError
 from biplanar.planes.crossings import is_projective
@@ -24,7 +24,7 @@ from tests.reference import is_tree
 RELATIONS = ("nsubj", "root", "obj")
 WANTED = np.array([0, 1, 1, 2, 1, 3], dtype=np.int32)  # arcs cross
 CHAIN = np.array([0, 1, 2, 3, 4, 5], dtype=np.int32)
-NARROW = SearchConfig(Beam(states=1, wider=1))
+NARROW = Beam(states=1, wider=1)
 
 
 def forest_of(*trees: np.ndarray) -> Forest:
@@ -60,12 +60,12 @@ def scores_of(inventory: LabelInventory) -> Scores:
 class TestArcs:
     def test_they_propose_what_the_search_did_not_find(self, name):
         inventory = known_labels(name)
-        heads, _ = make_search(inventory, NARROW).trees(scores_of(inventory)).best()
+        heads, _ = TreeDecoder(inventory, beam=NARROW).sentences(scores_of(inventory)).best()
         assert heads.tolist() == WANTED.tolist()
 
     def test_not_if_it_is_worse(self, name):
         inventory = replace(known_labels(name), weights=Weights(0.01))
-        heads, _ = make_search(inventory, NARROW).trees(scores_of(inventory)).best()
+        heads, _ = TreeDecoder(inventory, beam=NARROW).sentences(scores_of(inventory)).best()
         assert heads.tolist() == CHAIN.tolist()
 
 
@@ -93,7 +93,7 @@ def test_labels_that_are_not_known():
 def test_labels_that_say_another_tree_are_no_reason_to_take_it():
     """One plane cannot say the crossing tree, so what its labels are worth is worth nothing."""
     inventory = known_labels("1p-brackets")
-    trees = make_search(inventory, SearchConfig()).trees(scores_of(inventory))
+    trees = TreeDecoder(inventory).sentences(scores_of(inventory))
     heads, outcome = trees.best()
     assert outcome.lost == 0
     assert heads.tolist() != WANTED.tolist()
@@ -117,5 +117,5 @@ def test_trees_that_an_encoding_refuses_are_no_proposals():
     assert said.tolist() == [False, True]
     for own, wanted in zip(labels, known.labels_of(CHAIN, np.array([0, 6]))[0], strict=True):
         assert own.tolist() == [-1] * 6 + wanted.tolist()
-    heads, _ = make_search(inventory, SearchConfig()).trees(scores_of(known)).best()
+    heads, _ = TreeDecoder(inventory).sentences(scores_of(known)).best()
     assert is_tree(heads.tolist())

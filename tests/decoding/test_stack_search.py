@@ -49,7 +49,7 @@ with_arcs_or_without = pytest.mark.parametrize("arcs", [False, True], ids=["labe
 def test_the_best_sequence_is_found(name: str, words: int, depths: bool, arcs: bool) -> None:
     for seed in range(8 if words < 5 else 3):
         everything, _, scores, search = prepared(name, words, depths, seed, arcs=arcs)
-        found = search.best(scores)
+        found = search(scores).search()
         if not everything:
             assert found.outcome.lost == 1
             assert found.lost.tolist() == [0]
@@ -69,7 +69,7 @@ def test_the_best_trees_are_found(name: str, words: int, depths: bool, arcs: boo
     best: dict[tuple[int, ...], float] = {}
     for one in everything:
         best.setdefault(one.heads, one.score)
-    (found,) = search.trees(scores).several(6)
+    (found,) = search(scores).several(6)
     assert [tuple(heads.tolist()) for heads, _ in found] == list(best)[:6]
     assert [score for _, score in found] == pytest.approx(list(best.values())[:6], abs=1e-3)
 
@@ -84,8 +84,8 @@ def test_likelihoods_of_arcs_are_those_of_enumeration(name: str, words: int, dep
 
 def assert_likelihoods(made: Prepared, temperature: float) -> None:
     """All that is said of how likely arcs are, against enumeration."""
-    wanted, trees = made.likelihoods(), made.search.trees(made.scores)
-    words, limits = len(wanted), made.search.beam.limits()
+    wanted, trees = made.likelihoods(), made.search(made.scores)
+    words, limits = len(wanted), made.search(made.scores).beam.limits()
     found = searches.arc_likelihoods(0, words, trees._problem, limits, 1 / temperature)
     assert found == pytest.approx(wanted, abs=1e-4)
     assert found.sum(axis=1) == pytest.approx(1, abs=1e-4)
@@ -105,7 +105,7 @@ def noise(planes: Planes, lengths: list[int], seed: int, *, depths: bool = False
 def test_a_tree_is_returned_at_once_and_nothing_is_searched() -> None:
     names = LABEL_SETS["one plane"]
     scores = near_certain([("_",), ("<\\",), ("/>",)], names, ["dep", "root", "dep"])
-    found = searching(names).best(scores)
+    found = searching(names)(scores).search()
     assert found.outcome == Outcome(argmax=1)
     assert [names[0][label] for label in found.labels[0]] == ["_", "<\\", "/>"]
     assert found.heads.tolist() == [2, 0, 2]
@@ -115,7 +115,7 @@ def test_a_tree_whose_relations_disagree_is_searched() -> None:
     """Two words want to be the root: the labels stay, as no others are likelier."""
     names = LABEL_SETS["one plane"]
     scores = near_certain([("_",), ("<\\",), ("/>",)], names, ["root", "root", "dep"])
-    assert searching(names).best(scores).outcome == Outcome(best=1)
+    assert searching(names)(scores).search().outcome == Outcome(best=1)
 
 
 CYCLE = [("_",), ("<\\",), ("_",), ("</\\>",), ("/>",)]  # words 3 and 4 are each other's heads
@@ -125,7 +125,7 @@ CYCLE = [("_",), ("<\\",), ("_",), ("</\\>",), ("/>",)]  # words 3 and 4 are eac
 def test_cycles_are_not_cut_but_avoided(nodes: int) -> None:
     names = LABEL_SETS["one plane"]
     scores = near_certain(CYCLE, names, ["dep", "root", "dep", "dep", "dep"])
-    found = searching(names, Beam(nodes=nodes)).best(scores)
+    found = searching(names, Beam(nodes=nodes))(scores).search()
     assert found.outcome.acyclic if nodes == 10 else found.outcome.next_best
     heads = get_encoding("1p-brackets").decode([Column(found.labels[0], names[0])], offsets_of([5]))
     heads = [max(head, 0) for head in heads.tolist()]
@@ -138,7 +138,7 @@ def test_cycles_are_not_cut_but_avoided(nodes: int) -> None:
 def test_wherever_there_is_a_tree_there_is_no_cycle(name: str) -> None:
     """Noise for scores, so that nearly every path has a cycle."""
     planes, words, sentences = LABEL_SETS[name], 15, 60
-    result = searching(planes, Beam(nodes=2000), mass=EVERY_LABEL).best(noise(planes, [words] * sentences, 9))
+    result = searching(planes, Beam(nodes=2000), mass=EVERY_LABEL)(noise(planes, [words] * sentences, 9)).search()
     outcome = result.outcome
     assert outcome.acyclic > 0 or name == "closers first"  # whose labels make no cycles
     chosen = result.labels[: len(planes)].T.reshape(sentences, words, len(planes))
@@ -153,7 +153,7 @@ def test_wherever_there_is_a_tree_there_is_no_cycle(name: str) -> None:
 def test_a_narrow_beam_is_widened_before_the_search_gives_up() -> None:
     planes, words, sentences = LABEL_SETS["two planes"], 12, 60
     scores = noise(planes, [words] * sentences, 4)
-    narrow, only_narrow = (searching(planes, Beam(states=2, wider=wider)).best(scores).outcome for wider in (50, 1))
+    narrow, only_narrow = (searching(planes, Beam(states=2, wider=wider))(scores).search().outcome for wider in (50, 1))
     assert narrow.sentences == only_narrow.sentences == sentences
     assert narrow.widened > 0
     assert narrow.lost < only_narrow.lost
@@ -163,7 +163,7 @@ def test_a_cycle_that_the_whole_lattice_does_not_hold() -> None:
     """The quick search looks beyond the margin, the lattice does not, so that no path of it may reach the end."""
     planes, words, sentences = LABEL_SETS["one plane"], 8, 50
     search = searching(planes, Beam(margin=0.0), mass=EVERY_LABEL)
-    outcome = search.best(noise(planes, [words] * sentences, 1)).outcome
+    outcome = search(noise(planes, [words] * sentences, 1)).search().outcome
     assert outcome.next_best == outcome.widened == sentences
 
 
@@ -171,7 +171,7 @@ def test_no_label_that_fits() -> None:
     """Words that all open and never close: the labels stay as they are, for greedy decoding."""
     names = (("/", "<"),)
     scores = Scores(offsets_of([3]), {task: np.zeros((3, 2), np.float32) for task in ("plane1", "deprel")})
-    found = searching(names).best(scores)
+    found = searching(names)(scores).search()
     assert found.outcome == Outcome(lost=1, widened=1)
     assert found.labels[0].tolist() == [0, 0, 0]
     assert found.lost.tolist() == [0]
@@ -179,8 +179,8 @@ def test_no_label_that_fits() -> None:
 
 def test_sentences_of_no_words_and_no_sentences() -> None:
     names = LABEL_SETS["two planes"]
-    assert searching(names).best(noise(names, [0], 0, depths=True)).outcome.sentences == 1
-    assert searching(names).best(noise(names, [], 0, depths=True)).outcome.sentences == 0
+    assert searching(names)(noise(names, [0], 0, depths=True)).search().outcome.sentences == 1
+    assert searching(names)(noise(names, [], 0, depths=True)).search().outcome.sentences == 0
 
 
 @pytest.mark.parametrize("depths", [False, True])
@@ -191,8 +191,8 @@ def test_the_quick_search_finds_what_the_whole_lattice_holds(name: str, depths: 
     search = searching(planes, Beam(states=5000, margin=math.inf, rarest=0.0), mass=EVERY_LABEL)
     for spread in (0.2, 1.0, 4.0):
         scores = noise(planes, [words] * sentences, 17, depths=depths, spread=spread)
-        found, offsets = search.best(scores), scores.offsets
-        for sentence, best in enumerate(search.trees(scores).several(1)):
+        found, offsets = search(scores).search(), scores.offsets
+        for sentence, best in enumerate(search(scores).several(1)):
             if best:
                 assert found.heads[offsets[sentence] : offsets[sentence + 1]].tolist() == best[0][0].tolist()
             else:
@@ -202,5 +202,5 @@ def test_the_quick_search_finds_what_the_whole_lattice_holds(name: str, depths: 
 def test_the_widest_beam_takes_no_more_room_than_its_edges() -> None:
     planes = LABEL_SETS["two planes"]
     scores = noise(planes, [12] * 5, 4, depths=True)
-    widest, wide = (searching(planes, Beam(states=states, rarest=0.0)).best(scores) for states in (WIDEST, 2000))
+    widest, wide = (searching(planes, Beam(states=states, rarest=0.0))(scores).search() for states in (WIDEST, 2000))
     assert widest.heads.tolist() == wide.heads.tolist()

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from biplanar.decoding.arcs import KnownHeads
-from biplanar.decoding.columns import ColumnTables
-from biplanar.decoding.scores import MOST_HEADS, LikelyHeads, Scores
+from biplanar.decoding.scores import MOST_HEADS, ColumnTables, LikelyHeads, Scores
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger import features
 from biplanar.tagger.config import NetworkConfig

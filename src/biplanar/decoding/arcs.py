@@ -95,7 +95,7 @@ class KnownHeads:
 def cut_scores(scores: Scores, most_words: int) -> list[Scores]:
     """The labels and arcs of some sentences at a time, so that their trees can be found side by side."""
     offsets, parts, first = scores.offsets, list[Scores](), 0
-    likely = None if scores.arcs is None else scores.arcs.likeliest()
+    likely = scores.likely_heads
     while first < len(offsets) - 1:
         last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + most_words, side="right")) - 1)
         own = slice(int(offsets[first]), int(offsets[last]))

@@ -10,25 +10,23 @@ were found. Proposals are encoded, so that their labels have scores as well.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Float32s, Float64s, Int32s, Int64s
-from biplanar.data.forest import Column, offsets_of, words_of
+from biplanar.data.forest import offsets_of, words_of
 from biplanar.decoding.arcs import LONGEST_TABLE, arc_trees, head_table
-from biplanar.decoding.beam import Outcome, SearchConfig
-from biplanar.decoding.candidates import MASS, MOST_LABELS, best_labels, best_relations, likeliest, log_probabilities
-from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.beam import Outcome
+from biplanar.decoding.candidates import MOST_LABELS, best_relations, likeliest
 from biplanar.decoding.lattice.arcs import UNLIKELY
 from biplanar.decoding.lattice.automaton import Choices, Sequences, accepted, label_sequences
 from biplanar.decoding.lattice.trees import has_cycle
-from biplanar.decoding.repaired import repaired_heads
-from biplanar.decoding.scores import NEARLY, LikelyHeads, Scores
+from biplanar.decoding.scores import NEARLY, LikelyHeads, log_probabilities
+from biplanar.decoding.sentences import ScoredSentences
 from biplanar.decoding.spanning import spanning_tree
-from biplanar.encodings.automata import Automaton, as_automaton_encoding
 
 # How many label sequences of a sentence are looked at: more, if the best tree is not certain.
 ROUNDS = (4, 64)
@@ -38,31 +36,6 @@ MOST_SEQUENCES = ROUNDS[-1]
 NO_VOTE = 1e-6
 
 NO_ARCS = LikelyHeads(np.zeros((0, 1), dtype=np.int32), np.zeros((0, 1), dtype=np.float32))
-
-
-@dataclass(frozen=True)
-class AutomatonSearch:
-    """The search over the labels of one model."""
-
-    inventory: LabelInventory
-    config: SearchConfig = field(default_factory=SearchConfig)
-
-    def __post_init__(self) -> None:
-        self.inventory.check_tasks(1, "one task whose labels drive an automaton")
-
-    @property
-    def task(self) -> str:
-        """The one task."""
-        return self.inventory.encoding.tasks[0]
-
-    @cached_property
-    def automaton(self) -> Automaton:
-        """What the labels do."""
-        return as_automaton_encoding(self.inventory.encoding).automaton(self.inventory.names[self.task])
-
-    def trees(self, scores: Scores, upos: Column | None = None) -> AutomatonTrees:
-        """The trees of some sentences."""
-        return AutomatonTrees(self, scores, upos)
 
 
 @dataclass(frozen=True)
@@ -101,29 +74,26 @@ class Found:
         return table
 
 
-@dataclass(frozen=True)
-class AutomatonTrees:
+class AutomatonSearch(ScoredSentences):
     """The trees of some sentences."""
 
-    search: AutomatonSearch
-    scores: Scores
-    upos: Column | None = None
+    finds_several = True
 
     def best(self) -> tuple[Int32s, Outcome]:
         """The best trees; where none was found, the best trees of the arcs alone, or else of greedy decoding."""
         heads, decided = self._argmax
         heads, outcome = heads.copy(), Outcome(argmax=int(decided.sum()))
         for sentence, found in self._found(np.flatnonzero(~decided).tolist()).items():
-            words = self._words(sentence)
+            words = self.words(sentence)
             if len(found.trees):
                 heads[words] = found.trees[0]
                 outcome += Outcome(best=1) if found.is_first else Outcome(next_best=1)
                 continue
             outcome += Outcome(lost=1, widened=1)
-            if self._likely is not None and self._has_table(sentence):
-                heads[words] = arc_trees(self._likely, self.scores.offsets, np.array([sentence]))
+            if self.likely is not None and self._has_table(sentence):
+                heads[words] = arc_trees(self.likely, self.scores.offsets, np.array([sentence]))
             else:
-                heads[words] = self._repaired(words)
+                heads[words] = self.repaired(self.best_labels(words), words)
         return heads, outcome
 
     def least_risk(self) -> tuple[Int32s, Outcome]:
@@ -131,7 +101,7 @@ class AutomatonTrees:
         heads, outcome = self.best()
         for sentence, found in self._shared():
             if len(found.trees) and self._has_table(sentence):
-                heads[self._words(sentence)] = spanning_tree(found.votes())
+                heads[self.words(sentence)] = spanning_tree(found.votes())
         return heads, outcome
 
     def probabilities(self, heads: Int32s) -> Float32s:
@@ -139,7 +109,7 @@ class AutomatonTrees:
         result = np.full(len(heads), np.nan, dtype=np.float32)
         for sentence, found in self._shared():
             if len(found.trees):
-                words = self._words(sentence)
+                words = self.words(sentence)
                 result[words] = (found.trees == heads[words]).T @ found.shares
         return result
 
@@ -150,7 +120,7 @@ class AutomatonTrees:
 
     def _shared(self) -> Iterator[tuple[int, Found]]:
         """The best trees of each sentence, with scores that suit the temperature."""
-        temperature = self.search.inventory.weights.temperature
+        temperature = self.inventory.weights.temperature
         for sentence, found in self._many.items():
             yield sentence, replace(found, scores=found.scores / temperature)
 
@@ -165,22 +135,22 @@ class AutomatonTrees:
         Where there are fewer trees than wanted, a wider search may find them.
         """
         found: dict[int, Found] = {}
-        pending, beam, offsets = sentences, self.search.config.beam, self.scores.offsets
+        pending, beam, offsets = sentences, self.beam, self.scores.offsets
         for searched, counts in ((beam, rounds), (beam.widened(), rounds[-1:])):
             limits = searched.limits()
             for count in counts:
                 numbers = np.array(pending, dtype=np.int64)
-                labels = label_sequences(numbers, offsets, self._choices, self.search.automaton, limits, count)
+                labels = label_sequences(numbers, offsets, self._choices, self.inventory.automaton, limits, count)
                 found |= zip(pending, self._read(numbers, labels), strict=True)
                 more = numbers[labels.counts == count].tolist()
                 pending = [sentence for sentence in more if not found[sentence].certain]
             pending = [sentence for sentence in sentences if len(found[sentence].trees) < wanted]
-        return found if self._likely is None else found | self._with_proposals(found, self._likely)
+        return found if self.likely is None else found | self._with_proposals(found, self.likely)
 
     def _read(self, sentences: Int64s, labels: Sequences) -> Iterator[Found]:
         """The trees of some sentences' label sequences."""
         lengths = np.diff(self.scores.offsets)[sentences]
-        heads = self.search.inventory.heads_of([labels.ids], offsets_of(np.repeat(lengths, labels.counts)))
+        heads = self.inventory.heads_of([labels.ids], offsets_of(np.repeat(lengths, labels.counts)))
         totals = labels.scores + self._added(heads, sentences, labels.counts)
         starts, bases = offsets_of(labels.counts), offsets_of(lengths * labels.counts)
         for row, sentence in enumerate(sentences.tolist()):
@@ -199,9 +169,9 @@ class AutomatonTrees:
             return {}
         heads = list[Int32s]()
         for sentence in chosen:
-            table = head_table(likely, self._words(sentence))
+            table = head_table(likely, self.words(sentence))
             votes = np.log(found[sentence].votes() + NO_VOTE)
-            both = votes + self.search.inventory.weights.arcs * np.maximum(table, UNLIKELY)
+            both = votes + self.inventory.weights.arcs * np.maximum(table, UNLIKELY)
             heads += [spanning_tree(table), spanning_tree(both)]
         sentences = np.array(chosen, dtype=np.int64)
         others = self._read(sentences, self._encoded(sentences, np.concatenate(heads)))
@@ -210,14 +180,14 @@ class AutomatonTrees:
     def _encoded(self, sentences: Int64s, heads: Int32s) -> Sequences:
         """The labels of two trees of each sentence, but for trees with labels that are not in the inventory."""
         rows, offsets = words_of(np.repeat(sentences, 2), self.scores.offsets)
-        (ids,), known = self.search.inventory.labels_of(heads, offsets)
-        logs = log_probabilities(self.scores.labels[self.search.task][rows])[np.arange(len(ids)), ids]
+        (ids,), known = self.inventory.labels_of(heads, offsets)
+        logs = log_probabilities(self._table[rows])[np.arange(len(ids)), ids]
         scores = np.add.reduceat(logs.astype(np.float64), offsets[:-1])
         return Sequences(known.reshape(-1, 2).sum(axis=1), ids[np.repeat(known, np.diff(offsets))], scores[known])
 
     def _added(self, heads: Int32s, sentences: Int64s, counts: Int64s) -> Float64s:
         """What relations and arcs add to the score of each tree, -inf to that of what is none."""
-        likely, weight = self._likely or NO_ARCS, self.search.inventory.weights.arcs
+        likely, weight = self.likely or NO_ARCS, self.inventory.weights.arcs
         return np.asarray(
             added_scores(
                 heads, sentences, counts, self.scores.offsets, *self._relations, likely.heads, likely.logs, weight
@@ -228,54 +198,44 @@ class AutomatonTrees:
     def _most_added(self) -> Float64s:
         """What they add to the scores of each sentence's trees at most."""
         most = np.maximum(*self._relations).astype(np.float64)
-        if self._likely is not None:
-            most += self.search.inventory.weights.arcs * np.maximum(self._likely.logs[:, 0], UNLIKELY)
+        if self.likely is not None:
+            most += self.inventory.weights.arcs * np.maximum(self.likely.logs[:, 0], UNLIKELY)
         return np.diff(np.cumsum(np.append(0.0, most))[self.scores.offsets])
 
     @cached_property
     def _argmax(self) -> tuple[Int32s, Bools]:
         """The trees of each word's best label, and in which sentences nothing could be better."""
-        offsets, inventory = self.scores.offsets, self.search.inventory
-        labels = best_labels(self.scores.labels[self.search.task])
+        offsets, inventory = self.scores.offsets, self.inventory
+        (labels,) = self.best_labels()
         heads = inventory.encoding.decode(inventory.columns([labels]), offsets)
         added = self._added(heads, np.arange(len(self._all)), np.ones(len(self._all), dtype=np.int64))
-        decided = accepted(labels, offsets, self.search.automaton) & (added >= self._most_added - NEARLY)
+        decided = accepted(labels, offsets, self.inventory.automaton) & (added >= self._most_added - NEARLY)
         return np.maximum(heads, 0), decided
 
     @cached_property
     def _choices(self) -> Choices:
         """The likeliest labels of all words."""
-        table = self.scores.labels[self.search.task]
-        return Choices(*likeliest(table, np.arange(len(table)), MASS, -np.inf, MOST_LABELS))
+        table = self._table
+        return Choices(*likeliest(table, np.arange(len(table)), self.beam.mass, -np.inf, MOST_LABELS))
 
     @cached_property
     def _relations(self) -> tuple[Float32s, Float32s]:
         deprels = self.scores.deprels
-        return best_relations(deprels, np.arange(len(deprels)), self.search.inventory.roots)
+        return best_relations(deprels, np.arange(len(deprels)), self.inventory.roots)
 
-    @cached_property
-    def _likely(self) -> LikelyHeads | None:
-        arcs, weight = self.scores.arcs, self.search.inventory.weights.arcs
-        return arcs.likeliest() if arcs is not None and weight else None
+    @property
+    def _table(self) -> Float32s:
+        """The scores of the one task's labels."""
+        return self.scores.labels[self.inventory.encoding.tasks[0]]
 
     @property
     def _all(self) -> range:
         """The numbers of all sentences."""
         return range(len(self.scores.offsets) - 1)
 
-    def _words(self, sentence: int) -> slice:
-        return slice(*self.scores.offsets[sentence : sentence + 2].tolist())
-
     def _has_table(self, sentence: int) -> bool:
         """Whether a sentence is short enough for a table of all heads."""
         return bool(np.diff(self.scores.offsets)[sentence] <= LONGEST_TABLE)
-
-    def _repaired(self, words: slice) -> Int32s:
-        inventory = self.search.inventory
-        labels = best_labels(self.scores.labels[self.search.task][words])
-        offsets = np.array([0, words.stop - words.start])
-        upos = None if self.upos is None else Column(self.upos.ids[words], self.upos.names)
-        return repaired_heads(inventory, [labels], self.scores.deprels[words], offsets, upos)
 
 
 @compiled()

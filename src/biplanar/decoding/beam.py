@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from biplanar.decoding.candidates import DEPTH_WEIGHT
 from biplanar.decoding.lattice.pairs import SearchLimits
 from biplanar.errors import BiplanarError
 
 # The most states that a beam may have.
 WIDEST = 100_000
 
-# Where arcs are known, the first attempt has a beam and a margin so many times narrower, and lattices have fewer edges.
+# With arc scores, the first attempt has a beam and a margin narrower by this factor, and lattices have fewer edges.
 NARROWER = 2
 FEWER_EDGES = 50
 
 
 @dataclass(frozen=True)
 class Beam:
-    """How hard to search. A sentence for which this is not enough is searched `wider` times as hard once more."""
+    """How hard to search. A sentence for which this is not enough is searched once more, `wider` times as hard."""
 
     states: int = 64  # that go on from each word
     margin: float = 16.0  # how far below the best state's score they may be
@@ -27,10 +26,12 @@ class Beam:
     wider: int = 8
     edges: int = 1_000_000  # the most that one sentence's lattice may have; if need be, with fewer states
     nodes: int = 20_000  # looked at, at most, in search of a path without a cycle
+    mass: float = 1 - 1e-5  # of each word's labels, the likeliest are kept, up to this share of the probability
+    depth_weight: float = 0.25  # how much the depths of stacks count beside the labels, which they only confirm
 
     def __post_init__(self) -> None:
         if not (1 <= self.states <= WIDEST and 1 <= self.wider <= WIDEST) or min(self.edges, self.nodes) < 1:
-            raise BiplanarError(f"expected a beam of 1 to {WIDEST} states, and limits above 0, found {self}")
+            raise BiplanarError(f"a beam has 1 to {WIDEST} states, and limits above 0: {self}")
 
     def limits(self) -> SearchLimits:
         """As the compiled code takes them."""
@@ -38,7 +39,7 @@ class Beam:
         return SearchLimits(self.states, self.margin, least, self.edges, self.nodes)
 
     def with_arcs(self) -> Beam:
-        """The first attempt where arcs are known: they leave less to be looked at."""
+        """The first attempt with arc scores, which leave fewer candidates."""
         states, nodes, edges = self.states // NARROWER, self.nodes // 10, self.edges // FEWER_EDGES
         return replace(
             self, states=max(1, states), margin=self.margin / NARROWER, nodes=max(1, nodes), edges=max(1, edges)
@@ -51,22 +52,14 @@ class Beam:
 
 
 @dataclass(frozen=True)
-class SearchConfig:
-    """All settings of a search."""
-
-    beam: Beam = field(default_factory=Beam)
-    depth_weight: float = DEPTH_WEIGHT
-
-
-@dataclass(frozen=True)
 class Outcome:
     """How the sentences were decided; counts that add."""
 
     argmax: int = 0  # the best labels were a tree already
     best: int = 0  # the best path of the lattice was a tree
     next_best: int = 0  # it had a cycle, a later one had none
-    acyclic: int = 0  # so many had cycles that a lattice without was searched, in which not all trees are
-    lost: int = 0  # no path to the end was found: the arcs' own tree, or greedy decoding
+    acyclic: int = 0  # all paths that were read had cycles; found in a lattice that excludes them, and many trees
+    lost: int = 0  # no path to the end was found: the best tree of the arcs, or greedy decoding
     widened: int = 0  # of all these, needed a wider search
 
     def __add__(self, other: Outcome) -> Outcome:

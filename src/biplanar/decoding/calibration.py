@@ -29,7 +29,8 @@ def calibrated(shares: Float32s, scores: Scores, heads: Int32s, weights: Weights
 
 def features(shares: Float32s, scores: Scores, heads: Int32s) -> Float64s:
     """The log-odds of heads by trees and by arcs: (words, 2); 0 where there are no arcs."""
-    arcs = np.full(len(heads), 0.5) if scores.arcs is None else probability_of(scores.arcs.likeliest(), heads)
+    likely = scores.likely_heads
+    arcs = np.full(len(heads), 0.5) if likely is None else probability_of(likely, heads)
     return np.stack([_log_odds(shares), _log_odds(arcs)], axis=1)
 
 

@@ -1,37 +1,31 @@
 """What a search needs to know of scores: the best of every word, and what else is likely.
 
-For many sentences the best label of every word is all that decoding needs, and nothing is even exponentiated. What a
-search needs beyond that is a value of its own, `TopCandidates`: the likeliest labels of each word and plane, and what a
-relation, the root, and the depths of the stacks cost.
+For many sentences the best label of every word is all that decoding needs, and nothing is even exponentiated.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Float32s, Int8s, Int32s, Int64s
+from biplanar.decoding.beam import Beam
 from biplanar.decoding.lattice.pairs import Candidates, Costs, Tops
-from biplanar.decoding.scores import Scores
+from biplanar.decoding.scores import Scores, best_label, put_best
 from biplanar.encodings.stacks import depth_tasks
 
 Likeliest = tuple[Int64s, Int32s, Float32s]  # where each word's labels start, the labels, log-probabilities
 
-# Of each word's labels, the likeliest are kept: up to this share of the probability, and so many.
-MASS, MOST_LABELS = 1 - 1e-5, 64
+# How many of each word's labels are kept, the likeliest, at most.
+MOST_LABELS = 64
 
 # How far below a word's best label others are so unlikely that they are not even counted.
 FARTHEST = 16.0
 
-# How much the depths count beside the labels, which they only confirm.
-DEPTH_WEIGHT = 0.25
-
-# How much the labels of a second plane count where arcs are known.
+# How much the labels of a second plane count with arc scores.
 SECOND_PLANE = np.float32(0.5)
 STACKS_OF_ONE_PLANE = 2
 
@@ -39,66 +33,30 @@ STACKS_OF_ONE_PLANE = 2
 FAST = {"nnan", "nsz", "reassoc", "contract", "arcp", "afn"}
 
 
-@dataclass(frozen=True)
-class TopCandidates:
-    """What search needs to know of each word's scores; words stand end to end."""
+def top_candidates(
+    scores: Scores, tasks: Sequence[str], roots: Bools, rows: Int64s, beam: Beam, *, lighter: bool = False
+) -> tuple[Candidates, Costs]:
+    """The likeliest labels of some words, and what relations, the root and depths cost; `roots` are its relations.
 
-    planes: tuple[Likeliest, ...]
-    relations: Float32s  # log-probability of the best relation that is not the root's
-    roots: Float32s  # and of the best that is
-    depths: Float32s  # (words, stacks, depths); no stacks where the network does not predict depths
-
-    @classmethod
-    def of(
-        cls,
-        scores: Scores,
-        tasks: Sequence[str],
-        roots: Bools,
-        *,
-        rows: Int64s | None = None,
-        mass: float = MASS,
-        rarest: float = 0.0,
-        depth_weight: float = DEPTH_WEIGHT,
-    ) -> TopCandidates:
-        """The candidates of some words, or of all; `roots` says which relations are the root's.
-
-        Labels that are not a word's best and less probable than `rarest` are left out.
-        """
-        rows = np.arange(len(scores.deprels)) if rows is None else rows
-        least = math.log(rarest) if rarest else -math.inf
-        planes = tuple(likeliest(scores.labels[task], rows, mass, least, MOST_LABELS) for task in tasks)
-        relations, root = best_relations(scores.deprels, rows, roots)
-        known = _depth_tables(scores, tasks)
-        depths = np.empty((len(rows), len(known), known[0].shape[1] if known else 1), dtype=np.float32)
-        for stack, table in enumerate(known):
-            put_depths(table, rows, depth_weight, depths, stack)
-        return cls(planes, relations, root, depths)
-
-    def with_lighter_second_plane(self) -> TopCandidates:
-        """The same with half the weight on the labels of a second plane, and none on the depths of its stacks.
-
-        Labels there are rare, and networks too shy of them; where arcs are known, these may outvote them.
-        """
-        first, *others = self.planes
-        planes = (first, *((starts, ids, logs * SECOND_PLANE) for starts, ids, logs in others))
-        depths = self.depths.copy()
+    With one plane, every word's label in the second is empty. If `lighter`, the labels of a second plane have half the
+    weight, and the depths of its stacks none: networks under-predict labels there, and arc scores may outvote them.
+    """
+    least = math.log(beam.rarest) if beam.rarest else -math.inf
+    planes = [likeliest(scores.labels[task], rows, beam.mass, least, MOST_LABELS) for task in tasks]
+    nothing = (np.arange(len(rows) + 1), np.zeros(len(rows), dtype=np.int32), np.zeros(len(rows), dtype=np.float32))
+    (starts, ids, logs), (more_starts, more_ids, more_logs) = (*planes, nothing)[:2]
+    both = np.empty((2, len(rows) + 1), dtype=np.int64)
+    both[0], both[1] = starts, more_starts + len(ids)
+    if lighter:
+        more_logs = more_logs * SECOND_PLANE
+    known = _depth_tables(scores, tasks)
+    depths = np.empty((len(rows), len(known), known[0].shape[1] if known else 1), dtype=np.float32)
+    for stack, table in enumerate(known):
+        put_depths(table, rows, beam.depth_weight, depths, stack)
+    if lighter:
         depths[:, STACKS_OF_ONE_PLANE:] = 0
-        return TopCandidates(planes, self.relations, self.roots, depths)
-
-    @cached_property
-    def candidates(self) -> Candidates:
-        """As the compiled code takes them; where there is one plane, every word's label in the second is empty."""
-        words = len(self.relations)
-        nothing = (np.arange(words + 1), np.zeros(words, dtype=np.int32), np.zeros(words, dtype=np.float32))
-        (starts, ids, logs), (more_starts, more_ids, more_logs) = (*self.planes, nothing)[:2]
-        both = np.empty((2, words + 1), dtype=np.int64)
-        both[0], both[1] = starts, more_starts + len(ids)
-        return Candidates(both, np.concatenate([ids, more_ids]), np.concatenate([logs, more_logs]))
-
-    @property
-    def costs(self) -> Costs:
-        """As the compiled code takes them."""
-        return Costs(self.relations, self.roots, self.depths)
+    candidates = Candidates(both, np.concatenate([ids, more_ids]), np.concatenate([logs, more_logs]))
+    return candidates, Costs(*best_relations(scores.deprels, rows, roots), depths)
 
 
 def find_tops(scores: Scores, tasks: Sequence[str], roots: Bools) -> Tops:
@@ -114,38 +72,9 @@ def find_tops(scores: Scores, tasks: Sequence[str], roots: Bools) -> Tops:
     return Tops(planes, lean(scores.deprels, roots), depths, known[0].shape[1] - 1 if known else 0)
 
 
-def best_labels(scores: Float32s) -> Int32s:
-    """Each word's best label, the first of equal ones."""
-    best = np.empty(len(scores), dtype=np.int32)
-    put_best(scores, best)
-    return best
-
-
 def _depth_tables(scores: Scores, tasks: Sequence[str]) -> list[Float32s]:
     """The scores of the depths of all stacks, or of none."""
     return [scores.labels[name] for name in depth_tasks(tasks) if name in scores.labels]
-
-
-def log_probabilities(scores: Float32s) -> Float32s:
-    """Scores of shape (words, labels), normalised."""
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), dtype=np.float32)
-
-
-@compiled()
-def _best(scores: Float32s, word: int) -> int:
-    best = 0
-    for label in range(1, scores.shape[1]):
-        if scores[word, label] > scores[word, best]:
-            best = label
-    return best
-
-
-@compiled()
-def put_best(scores: Float32s, best: Int32s) -> None:
-    """Write down each word's best label, the first of equal ones."""
-    for word in range(len(scores)):
-        best[word] = _best(scores, word)
 
 
 @compiled(fastmath=FAST)
@@ -217,7 +146,7 @@ def put_depths(scores: Float32s, rows: Int64s, weight: float, depths: Float32s, 
     """Write down the weighed log-probabilities of one stack's depths: (words, stacks, depths)."""
     for at in range(len(rows)):
         word = rows[at]
-        shift = log_total(scores, word, scores[word, _best(scores, word)])
+        shift = log_total(scores, word, scores[word, best_label(scores, word)])
         for depth in range(scores.shape[1]):
             depths[at, stack, depth] = (scores[word, depth] - shift) * np.float32(weight)
 
@@ -253,7 +182,7 @@ def likeliest(scores: Float32s, rows: Int64s, mass: float, least: float, most: i
     count = 0
     for at in range(len(rows)):
         word = rows[at]
-        top = scores[word, _best(scores, word)]
+        top = scores[word, best_label(scores, word)]
         shift = log_total(scores, word, top)
         found = _near(scores, word, min(np.float32(max(top - FARTHEST, shift + least)), top), near)
         if count + most > len(ids):

@@ -2,42 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from biplanar.data.arrays import Int32s
-from biplanar.data.forest import Column
 from biplanar.decoding.beam import Outcome
-from biplanar.decoding.candidates import best_given_heads, best_labels
-from biplanar.decoding.inventory import ROOT, LabelInventory
-from biplanar.decoding.repair import repair_cleanly, repair_like_the_authors
-from biplanar.decoding.repaired import Repair, repaired_heads
-from biplanar.decoding.scores import Scores
-from biplanar.decoding.search import Trees
+from biplanar.decoding.candidates import best_given_heads
+from biplanar.decoding.inventory import ROOT
+from biplanar.decoding.repair import Repair, repair_cleanly, repair_like_the_authors
+from biplanar.decoding.scores import best_labels
+from biplanar.decoding.sentences import ScoredSentences
 from biplanar.errors import UnknownNameError
-
-
-@dataclass(frozen=True)
-class ScoredSentences:
-    """What there is to decode: the scores of some sentences, and all that is known of their labels."""
-
-    scores: Scores
-    inventory: LabelInventory
-    find_trees: Callable[[], Trees]
-    upos: Column | None = None
-
-    @cached_property
-    def trees(self) -> Trees:
-        """The trees that the labels allow; labels that no search knows are refused."""
-        return self.find_trees()
-
-    def best_labels(self) -> list[Int32s]:
-        """Each word's best label, task by task."""
-        return [best_labels(self.scores.labels[task]) for task in self.inventory.encoding.tasks]
 
 
 class Decoder(Protocol):
@@ -85,7 +62,7 @@ class Search(_RelatedToHeads):
 
     def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
         """By the search for the kind of labels."""
-        return sentences.trees.best()
+        return sentences.best()
 
 
 @dataclass(frozen=True)
@@ -98,7 +75,7 @@ class MinimumRisk(_RelatedToHeads):
 
     def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
         """By the search for the kind of labels."""
-        return sentences.trees.least_risk()
+        return sentences.least_risk()
 
 
 @dataclass(frozen=True)
@@ -111,9 +88,7 @@ class Greedy(_RelatedToHeads):
 
     def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
         """The root is the likeliest word where the labels leave a choice."""
-        scores = sentences.scores
-        labels = sentences.best_labels()
-        return repaired_heads(sentences.inventory, labels, scores.deprels, scores.offsets, sentences.upos), Outcome()
+        return sentences.repaired(sentences.best_labels()), Outcome()
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -11,37 +10,16 @@ import numpy as np
 from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
 from biplanar.data.forest import Column
 from biplanar.decoding.arcs import head_table
-from biplanar.decoding.beam import Outcome, SearchConfig
-from biplanar.decoding.candidates import best_relations, log_probabilities
-from biplanar.decoding.inventory import LabelInventory
-from biplanar.decoding.scores import Scores
+from biplanar.decoding.beam import Outcome
+from biplanar.decoding.candidates import best_relations
+from biplanar.decoding.scores import log_probabilities
+from biplanar.decoding.sentences import ScoredSentences
 from biplanar.decoding.spanning import spanning_tree
 from biplanar.encodings import Encoding
-from biplanar.errors import LabelError
 
 
-@dataclass(frozen=True)
-class HeadSearch:
-    """The search over the labels of one model. It is exact, whatever the beam."""
-
-    inventory: LabelInventory
-    config: SearchConfig = field(default_factory=SearchConfig)
-
-    def __post_init__(self) -> None:
-        self.inventory.check_tasks(1, "one task whose labels name heads")
-
-    def trees(self, scores: Scores, upos: Column | None = None) -> HeadTrees:
-        """The trees of some sentences."""
-        return HeadTrees(self.inventory, scores, upos)
-
-
-@dataclass(frozen=True)
-class HeadTrees:
-    """The trees of some sentences."""
-
-    inventory: LabelInventory
-    scores: Scores
-    upos: Column | None = None
+class HeadSearch(ScoredSentences):
+    """The search over some sentences' labels. It is exact, whatever the beam."""
 
     def best(self) -> tuple[Int32s, Outcome]:
         """The trees whose labels have the highest probability together."""
@@ -57,23 +35,16 @@ class HeadTrees:
         parts = [_softmax(table)[np.arange(end - start), heads[start:end]] for (start, end), table in own]
         return np.concatenate([np.zeros(0), *parts]).astype(np.float32)
 
-    def several(self, wanted: int) -> list[list[tuple[Int32s, float]]]:  # noqa: ARG002
-        """Refused: only the best spanning tree is found."""
-        name = self.inventory.encoding.name
-        raise LabelError(f"expected an encoding that gives several trees, found {name}, which gives one")
-
     def _tables(self) -> Iterator[Float64s]:
-        encoding, scores = self.inventory.encoding, self.scores
+        self.inventory.check_tasks(1, "one task whose labels name heads")
+        encoding, scores, likely = self.inventory.encoding, self.scores, self.likely
         (task,) = encoding.tasks
         labels = log_probabilities(scores.labels[task])
-        words = np.arange(len(labels))
-        relations, roots = best_relations(scores.deprels, words, self.inventory.roots)
+        relations, roots = best_relations(scores.deprels, np.arange(len(labels)), self.inventory.roots)
         tables = head_scores(encoding, self.inventory.names[task], labels, relations, roots, scores.offsets, self.upos)
-        weight = self.inventory.weights.arcs
-        if scores.arcs is None or not weight:
+        if likely is None:
             return tables
-        likely = scores.arcs.likeliest()
-        places = pairwise(scores.offsets.tolist())
+        weight, places = self.inventory.weights.arcs, pairwise(scores.offsets.tolist())
         return (table + weight * head_table(likely, slice(*own)) for table, own in zip(tables, places, strict=True))
 
 

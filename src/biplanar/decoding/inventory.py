@@ -12,11 +12,14 @@ import numpy as np
 
 from biplanar.data.arrays import Bools, Int32s, Int64s
 from biplanar.data.forest import Column, Forest
+from biplanar.decoding.lattice.states import LabelEffects, describe_labels
 from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import Encoding
+from biplanar.encodings.automata import Automaton, as_automaton_encoding
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lifting import base_relation, lifting_of
 from biplanar.encodings.sequences import column_of_codes
+from biplanar.encodings.stacks import as_stack_encoding
 from biplanar.errors import LabelError, TreeError
 
 ROOT = "root"
@@ -113,11 +116,24 @@ class LabelInventory:
         tasks = self.encoding.tasks
         return {task: {name: number for number, name in enumerate(self.names[task])} for task in tasks}
 
+    @cached_property
+    def label_effects(self) -> LabelEffects:
+        """What labels that move stacks do."""
+        self.check_tasks(2, "one or two tasks whose labels move stacks")
+        encoding = as_stack_encoding(self.encoding)
+        return describe_labels(encoding.moves([self.names[task] for task in encoding.tasks]))
+
+    @cached_property
+    def automaton(self) -> Automaton:
+        """What labels that drive an automaton do."""
+        self.check_tasks(1, "one task whose labels drive an automaton")
+        return as_automaton_encoding(self.encoding).automaton(self.names[self.encoding.tasks[0]])
+
     def check_tasks(self, most: int, wanted: str) -> None:
-        """Refuse an encoding that has no task, or more than are looked at."""
+        """Refuse an encoding that has no task, or more than a search takes."""
         tasks = self.encoding.tasks
         if not 1 <= len(tasks) <= most:
-            raise LabelError(f"{self.encoding.name}: expected {wanted}, found {len(tasks)}: {', '.join(tasks)}")
+            raise LabelError(f"{self.encoding.name} cannot be searched: it needs {wanted}, and has {len(tasks)}")
 
 
 def is_root_like(deprel: str) -> bool:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from numpy.typing import NDArray
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Int32s, Int64s
+from biplanar.data.arrays import Float32s, Int32s, Int64s
+
+# From asserted heads, offsets, and how root-like each word is (0 to 1), to heads that form trees.
+Repair = Callable[[Int32s, Int64s, Float32s], Int32s]
 
 
 @compiled()
-def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.float32]) -> Int32s:
+def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: Float32s) -> Int32s:
     """Keep every asserted arc, but for one in each cycle, and one for the root where no word was left for it.
 
     The root is, of the words without a head, the first most root-like. If all words have heads, it is the first most
@@ -25,7 +29,7 @@ def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.
         for at in range(start, end):
             if heads[at] <= 0:
                 liking = root_likeness[at] + (0.25 if heads[at] == 0 else 0.0)
-                if liking > best:
+                if root < 0 or liking > best:
                     root, best = at, liking
         if root < 0:
             best = 0.0
@@ -38,7 +42,7 @@ def repair_cleanly(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.
 
 
 @compiled()
-def repair_like_the_authors(asserted: Int32s, offsets: Int64s, root_likeness: NDArray[np.float32]) -> Int32s:
+def repair_like_the_authors(asserted: Int32s, offsets: Int64s, root_likeness: Float32s) -> Int32s:
     """The repair behind the paper's tables, step by step as its authors' program does it.
 
     A word labelled `root` without a head is a root; if there is none, all words labelled `root` are; if there is none,
@@ -80,7 +84,7 @@ def _break_cycles(heads: Int32s, start: int, end: int, root: int, leftmost: bool
     """Walk up from each word in order; hang one word of each cycle on the root, or make it the root if there is none.
 
     That word is the leftmost of the cycle, or else the one where the walk entered it. `walks` says from which word on
-    a word was last passed by, so that no way is walked twice.
+    a word was last passed by, so that no path is walked twice.
     """
     for origin in range(start, end):
         at = origin

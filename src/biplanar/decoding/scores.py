@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
+from biplanar.compiled import compiled
 from biplanar.data.arrays import Float32s, Int32s, Int64s
+from biplanar.errors import ScoreError
 
 DEPREL = "deprel"
 
-# How far sums of the same scores may be apart, if they are taken in another order.
+# How far sums of the same scores may differ when they are taken in another order.
 NEARLY = 1e-4
 
-# Of all words of a sentence, so many are kept as heads of a word: what lies beyond them has next to no probability.
+# How many heads are kept for each word: the others have next to no probability.
 MOST_HEADS = 8
+
+# The squares of all scores of a table must add up to less, so that no sum of scores overflows.
+LARGEST_SQUARES = 1e30
 
 
 class ColumnScores(Protocol):
@@ -27,6 +33,21 @@ class ColumnScores(Protocol):
 
     def tables(self) -> Mapping[str, Float32s]:
         """All scores, by column: (words, labels)."""
+
+
+@dataclass(frozen=True)
+class ColumnTables:
+    """The scores of output columns as tables on the CPU: (words, labels)."""
+
+    given: Mapping[str, Float32s]
+
+    def best(self) -> dict[str, Int32s]:
+        """Each word's best label."""
+        return {name: best_labels(table) for name, table in self.given.items()}
+
+    def tables(self) -> Mapping[str, Float32s]:
+        """All scores."""
+        return self.given
 
 
 @dataclass(frozen=True)
@@ -48,7 +69,7 @@ class ArcScores(Protocol):
 class Scores:
     """The scores of some sentences, whose words stand end to end.
 
-    `labels` may still be on their way from a device: whoever looks at a table waits for it.
+    `labels` may still be computed on a device: the first access to a table waits for it.
     """
 
     offsets: Int64s  # where each sentence starts, and where the last one ends
@@ -68,9 +89,75 @@ class Scores:
         """Whether the scores of relations depend on the heads."""
         return self.given_governors is not None
 
+    @cached_property
+    def likely_heads(self) -> LikelyHeads | None:
+        """The likeliest heads of each word by the scores of arcs; NaN is refused."""
+        if self.arcs is None:
+            return None
+        likely = self.arcs.likeliest()
+        if np.isnan(likely.logs).any():
+            raise _not_finite("arcs")
+        return likely
+
     def relate(self, heads: Int32s) -> Float32s:
         """The scores of relations, given each word's head, if the network has them; else by the word alone."""
         if self.given_governors is None:
             return self.deprels
         starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        return self.given_governors(np.where(heads > 0, starts + heads, 0))
+        relations = self.given_governors(np.where(heads > 0, starts + heads, 0))
+        check_finite("relations", relations)
+        return relations
+
+    def check(self) -> None:
+        """Refuse labels with scores that are NaN, infinite or huge."""
+        for task in self.labels:
+            check_finite(task, self.labels[task])
+
+
+def check_finite(task: str, table: Float32s) -> None:
+    """Refuse a table with scores that are NaN, infinite or huge."""
+    if not _squares(table) < LARGEST_SQUARES:
+        raise _not_finite(task)
+
+
+def _not_finite(task: str) -> ScoreError:
+    return ScoreError(f"the network's scores of {task} are not finite, or huge: its weights or settings are damaged")
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def _squares(table: Float32s) -> np.float32:
+    total = np.float32(0)
+    for row in range(table.shape[0]):
+        for column in range(table.shape[1]):
+            total += table[row, column] * table[row, column]
+    return total
+
+
+def best_labels(scores: Float32s) -> Int32s:
+    """Each word's best label, the first of equal ones."""
+    best = np.empty(len(scores), dtype=np.int32)
+    put_best(scores, best)
+    return best
+
+
+def log_probabilities(scores: Float32s) -> Float32s:
+    """Scores of shape (words, labels), normalised."""
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), dtype=np.float32)
+
+
+@compiled()
+def best_label(scores: Float32s, word: int) -> int:
+    """A word's best label, the first of equal ones."""
+    best = 0
+    for label in range(1, scores.shape[1]):
+        if scores[word, label] > scores[word, best]:
+            best = label
+    return best
+
+
+@compiled()
+def put_best(scores: Float32s, best: Int32s) -> None:
+    """Write down each word's best label."""
+    for word in range(len(scores)):
+        best[word] = best_label(scores, word)

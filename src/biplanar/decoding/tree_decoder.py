@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -13,12 +12,14 @@ from biplanar.data.arrays import Float32s, Int32s, Int64s
 from biplanar.data.conllu import EMPTY
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding.arcs import cut_scores
-from biplanar.decoding.beam import Outcome, SearchConfig
+from biplanar.decoding.beam import Beam, Outcome
 from biplanar.decoding.calibration import calibrated
-from biplanar.decoding.decoders import DECODERS, DEFAULT_DECODER, Decoder, ScoredSentences
+from biplanar.decoding.decoders import DECODERS, DEFAULT_DECODER, Decoder
 from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.decoding.scores import Scores
-from biplanar.decoding.search import TreeSearch, make_search
+from biplanar.decoding.search import SEARCHES
+from biplanar.decoding.sentences import ScoredSentences
+from biplanar.encodings.encoding import kind_of
 from biplanar.encodings.lifting import lifting_of, lower
 from biplanar.errors import LabelError
 
@@ -54,17 +55,13 @@ class TreeDecoder:
 
     inventory: LabelInventory
     decoder: Decoder = DECODERS[DEFAULT_DECODER]
-    config: SearchConfig = field(default_factory=SearchConfig)
+    beam: Beam = field(default_factory=Beam)
     probabilities: bool = False
     tags: bool = True  # whether output columns are wanted
 
-    @cached_property
-    def search(self) -> TreeSearch:
-        """The search over this model's labels."""
-        return make_search(self.inventory, self.config)
-
     def decode(self, scores: Scores, upos: Column | None = None, pool: Executor | None = None) -> Parsed:
         """The trees of some sentences; with a pool of threads, they are found side by side."""
+        scores.check()
         sentences = self.sentences(scores, upos)
         if pool is None or sentences.upos is not None:
             return self._parsed(sentences, *self.decoder.heads(sentences))
@@ -76,14 +73,15 @@ class TreeDecoder:
         return self.decoder.heads(self.sentences(scores, None))
 
     def several(self, scores: Scores, wanted: int, upos: Column | None = None) -> list[tuple[Parsed, float]]:
-        """Up to so many trees of one sentence, best first, with the log-probabilities of their best labels.
+        """Up to `wanted` trees of one sentence, best first, with the log-probabilities of their best labels.
 
         Where not even the widest search finds a tree, the decoder's with -inf.
         """
         if wanted < 1:
-            raise LabelError(f"expected to want at least one tree, found {wanted}")
+            raise LabelError("the number of trees must be at least 1")
+        scores.check()
         sentences = self.sentences(scores, upos)
-        (found,) = sentences.trees.several(wanted)
+        (found,) = sentences.several(wanted)
         if found:
             return [(self._parsed(sentences, heads, Outcome(best=1)), score) for heads, score in found]
         heads, _ = self.decoder.heads(sentences)
@@ -92,13 +90,14 @@ class TreeDecoder:
     def sentences(self, scores: Scores, upos: Column | None = None) -> ScoredSentences:
         """What there is to decode."""
         upos = self._tags(scores, upos) if self.inventory.encoding.needs_upos else None
-        return ScoredSentences(scores, self.inventory, lambda: self.search.trees(scores, upos), upos)
+        found = SEARCHES.get(kind_of(self.inventory.encoding), ScoredSentences)
+        return found(scores, self.inventory, self.beam, upos)
 
     def _parsed(self, sentences: ScoredSentences, heads: Int32s, outcome: Outcome) -> Parsed:
         relations = self.decoder.relations(sentences, heads)
         probabilities = None
         if self.probabilities:
-            shares = sentences.trees.probabilities(heads)
+            shares = sentences.probabilities(heads)
             probabilities = calibrated(shares, sentences.scores, heads, self.inventory.weights)
         found = sentences.scores.columns
         columns = found.best() if found is not None and self.tags else {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from biplanar.decoding import DEFAULT_DECODER, get_decoder
-from biplanar.decoding.beam import Beam, SearchConfig
+from biplanar.decoding.beam import Beam
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.errors import BiplanarError, UnknownNameError
@@ -43,7 +43,7 @@ class ParseOptions:
 
     def tree_decoder(self, inventory: LabelInventory) -> TreeDecoder:
         """What decodes the scores of a model's labels."""
-        return TreeDecoder(inventory, get_decoder(self.decoder), SearchConfig(self.beam), self.probabilities, self.tags)
+        return TreeDecoder(inventory, get_decoder(self.decoder), self.beam, self.probabilities, self.tags)
 
 
 DEFAULT_OPTIONS = ParseOptions()

@@ -79,9 +79,9 @@ class ScoredTreebank:
         for places, scores in self.parts:
             if words >= MOST_WORDS:
                 break
-            trees = decoder.sentences(scores, self._upos(places)).trees
-            heads, _ = trees.best()
-            known.append(features(trees.probabilities(heads), scores, heads))
+            sentences = decoder.sentences(scores, self._upos(places))
+            heads, _ = sentences.best()
+            known.append(features(sentences.probabilities(heads), scores, heads))
             right.append(heads == gold[places])
             words += len(places)
         found, truths = np.concatenate(known), np.concatenate(right)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from biplanar.data.arrays import Float32s, Int32s, Int64s
-from biplanar.decoding.candidates import log_probabilities
-from biplanar.decoding.scores import LikelyHeads
+from biplanar.decoding.scores import LikelyHeads, log_probabilities
 from biplanar.tagger.features import Corpus, batches_by_words
 from biplanar.tagger.predict import Scorer
 

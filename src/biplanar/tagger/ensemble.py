@@ -11,9 +11,7 @@ import numpy as np
 
 from biplanar.data.arrays import Float32s, Int64s
 from biplanar.decoding.arcs import KnownHeads, average_heads
-from biplanar.decoding.candidates import log_probabilities
-from biplanar.decoding.columns import ColumnTables
-from biplanar.decoding.scores import DEPREL, Scores
+from biplanar.decoding.scores import DEPREL, ColumnTables, Scores, log_probabilities
 from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import BiplanarError
 from biplanar.tagger.features import Batch

@@ -15,8 +15,7 @@ from biplanar.data.arrays import Float32s, Int64s
 from biplanar.data.files import writing
 from biplanar.data.forest import offsets_of
 from biplanar.decoding.arcs import ArcProducts
-from biplanar.decoding.columns import ColumnTables
-from biplanar.decoding.scores import Scores
+from biplanar.decoding.scores import ColumnTables, Scores
 from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.features import Batch, Spellings, Vocabulary

@@ -17,7 +17,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from biplanar.data.arrays import Int64s
 from biplanar.data.conllu import Sentence
 from biplanar.data.forest import Column, Forest, offsets_of
-from biplanar.decoding.beam import Beam, SearchConfig
+from biplanar.decoding.beam import Beam
 from biplanar.decoding.decoders import DEFAULT_DECODER, DEFAULT_LABEL_DECODER, get_decoder
 from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.decoding.search import is_searchable
@@ -336,7 +336,7 @@ class Trainer:
         """UAS and exact LAS on the dev file, with gold words, in percent; by a search if one knows the labels."""
         inventory = LabelInventory(self.encoding, self.vocabulary.tasks)
         chosen = get_decoder(DEFAULT_DECODER if is_searchable(self.encoding) else DEFAULT_LABEL_DECODER)
-        decoder, names = TreeDecoder(inventory, chosen, SearchConfig(QUICK)), np.array(inventory.deprels)
+        decoder, names = TreeDecoder(inventory, chosen, QUICK), np.array(inventory.deprels)
         scorer = TorchTagger(self.kept, self.vocabulary, self.device)
         upos = None if UPOS in self.vocabulary.tasks else self.dev.upos
         system = parse_corpus(scorer, self.dev_corpus, decoder, DEV_BATCH_WORDS, upos)

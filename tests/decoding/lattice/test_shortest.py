@@ -22,9 +22,9 @@ def test_many_attempts_in_one_workspace(known: bool) -> None:
     planes, rng, words = LABEL_SETS["two planes"], np.random.default_rng(3), sum(LENGTHS)
     arcs = arc_scores([random_table(rng, length) for length in LENGTHS]) if known else None
     scores = Scores(offsets_of(LENGTHS), random_tables(rng, words, planes, depths=True, spread=0.3), arcs=arcs)
-    search, offsets = searching(planes, Beam(states=16, margin=np.inf, rarest=0.0)), scores.offsets
+    search, offsets = searching(planes, Beam(states=16, margin=np.inf, rarest=0.0))(scores), scores.offsets
     limits = search.beam.limits()
-    problem = search.problem(scores, search.likely_heads(scores), np.arange(words), offsets)
+    problem = search.problem(np.arange(words), offsets, search.likely)
     pairs = make_pairs(offsets, problem, limits.least)
     lost, given = shortfalls_of(pairs, 0, problem.costs), (offsets, pairs, limits, problem.labels, known)
 
