@@ -12,8 +12,7 @@ from biplanar.data.arrays import Bools, Int32s, Int64s
 from biplanar.data.conllu import Sentence
 from biplanar.data.forest import Column, Forest, offsets_of
 from biplanar.data.tree import Tree
-from biplanar.evaluation.alignment import Alignment, align
-from biplanar.evaluation.placed import NOWHERE, ROOT, PlacedText
+from biplanar.evaluation.alignment import NOWHERE, ROOT, Alignment, SpannedText, align
 from biplanar.planes.crossings import nonprojective
 
 Counts = dict[str, list[int]]  # by metric: correct, gold, system
@@ -33,7 +32,7 @@ class Judge:
     def of(cls, gold: list[Sentence], words: list[Sentence]) -> Judge:
         """Align the words that will be parsed with the gold ones."""
         forest = Forest.from_sentences(gold)
-        alignment = align(PlacedText.from_sentences(gold), PlacedText.from_sentences(map(with_any_tree, words)))
+        alignment = align(SpannedText.from_sentences(gold), SpannedText.from_sentences(map(with_any_tree, words)))
         return cls(forest, np.array(forest.deprels.labels()), alignment, offsets_of(map(len, words)))
 
     def right(self, heads: Int32s, deprels: Column) -> tuple[Bools, Bools, Bools]:
@@ -69,7 +68,7 @@ class Judge:
         return np.asarray(nonprojective(self.gold))
 
     def _crossing(self, heads: Int32s, deprels: Column, right_heads: Bools) -> Counts:
-        """Sentences and dependencies that are not projective, as in `biplanar.evaluation.trees`."""
+        """Sentences and dependencies that are not projective, as in `biplanar.evaluation.metrics`."""
         system = np.asarray(nonprojective(Forest(self.offsets, heads, deprels)))
         gold, twins = self._gold_crossing, self.alignment.twin_sentences
         gold_sentences, system_sentences = _any(gold, self.gold.offsets), _any(system, self.offsets)

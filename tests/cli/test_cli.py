@@ -334,8 +334,7 @@ class TestStats:
         assert (result.code, "2p-full" in result.out, "rel-pos" in result.out) == (0, True, False)
 
     def test_folders_and_files(self, run, treebank, words):
-        message = "expected a folder with CoNLL-U files, or files, found a folder among several paths"
-        check_refused(run("stats", words, treebank), f"{treebank}: {message}")
+        check_refused_with(run("stats", words, treebank), f"{treebank}: a folder among several paths")
 
     def test_nothing_is_cut_at_80_columns(self, run, treebank, monkeypatch):
         monkeypatch.setenv("COLUMNS", "80")
@@ -344,17 +343,7 @@ class TestStats:
         assert "unseen 1  unseen 2  unseen relation" in out
 
     def test_a_missing_folder(self, run, tmp_path):
-        path = tmp_path / "missing"
-        check_refused(run("stats", path), f"{path}: expected a folder with CoNLL-U files, or files, found nothing")
-
-    def test_an_empty_folder(self, run, tmp_path):
-        wanted = "expected files named *-train.conllu, *-dev.conllu or *-test.conllu, found none"
-        check_refused(run("stats", tmp_path), f"{tmp_path}: {wanted}")
-
-    def test_two_training_files(self, run, treebank):
-        (treebank / "yy-ud-train.conllu.xz").touch()
-        found = "xx-ud-train.conllu, yy-ud-train.conllu.xz"
-        check_refused(run("stats", treebank), f"{treebank}: expected one train file, found {found}")
+        check_refused_with(run("stats", tmp_path / "missing"), f"{tmp_path / 'missing'}: no such file")
 
     def test_a_bad_file(self, run, treebank):
         path = treebank / "xx-ud-dev.conllu"

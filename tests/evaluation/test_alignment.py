@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -7,15 +8,14 @@ from hypothesis import given
 
 from biplanar.data.conllu import parse_conllu
 from biplanar.errors import FormatError
-from biplanar.evaluation.alignment import Alignment, align
-from biplanar.evaluation.placed import PlacedText
+from biplanar.evaluation.alignment import Alignment, SpannedText, align
 from tests.evaluation import strategies
 from tests.evaluation.sentences import COFFEE, COFFEE_RECUT, HOUSE, HOUSE_RECUT, heads
 
 
 def aligned(gold: str, system: str) -> Alignment:
     documents = [
-        PlacedText.from_sentences(parse_conllu(text, name)) for text, name in ((gold, "gold"), (system, "system"))
+        SpannedText.from_sentences(parse_conllu(text, name)) for text, name in ((gold, "gold"), (system, "system"))
     ]
     return align(*documents)
 
@@ -69,7 +69,7 @@ def test_pairs_are_in_order_and_one_to_one(pair: strategies.Pair) -> None:
 
 @given(strategies.pairs())
 def test_every_word_is_itself(pair: strategies.Pair) -> None:
-    size = len(PlacedText.from_sentences(parse_conllu(pair[0])).words)
+    size = len(SpannedText.from_sentences(parse_conllu(pair[0])).words)
     assert pairs(pair[0], pair[0]) == [(place, place) for place in range(size)]
 
 
@@ -77,13 +77,13 @@ def test_other_text() -> None:
     system = (COFFEE + HOUSE).replace("Haus\t", "Heim\t", 1)
     with pytest.raises(FormatError) as caught:
         aligned(COFFEE + HOUSE, system)
-    assert str(caught.value) == "system:14: expected 'aus.', as in gold:14, found 'eim.'"
+    assert re.match(r"system:14: .*'eim\.'.*gold:14.*'aus\.'", str(caught.value))
 
 
 def test_text_that_ends_early() -> None:
     with pytest.raises(FormatError) as caught:
         aligned(COFFEE + HOUSE, COFFEE)
-    assert str(caught.value) == "system:7: expected 'ErgehtzumHaus.', as in gold:9, found the end"
+    assert re.match(r"system:7: .*the end.*gold:9.*'ErgehtzumHaus\.'", str(caught.value))
     with pytest.raises(FormatError) as caught:
         aligned(heads(0), heads(0, 1))
-    assert str(caught.value) == "system:2: expected the end, as in gold:1, found 'b'"
+    assert re.match(r"system:2: .*'b'.*gold:1.*the end", str(caught.value))

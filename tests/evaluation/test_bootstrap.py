@@ -91,5 +91,5 @@ def test_to_dict() -> None:
 
 @pytest.mark.parametrize("options", [{"resamples": 0}, {"confidence": 1.0}])
 def test_senseless_options(options: dict[str, float]) -> None:
-    with pytest.raises(BiplanarError, match="expected one resample or more"):
+    with pytest.raises(BiplanarError, match=str(*options.values())):
         paired_bootstrap(GOLD, GOLD, GOLD, **options)

@@ -105,17 +105,17 @@ class TestDrawing:
 class TestRefusals:
     @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), float("inf")])
     def test_no_probability(self, value: float) -> None:
-        with pytest.raises(BiplanarError, match=rf"^probability 2: expected a number from 0 to 1, found {value}$"):
+        with pytest.raises(BiplanarError, match="from 0 to 1"):
             Calibration.of([0.5, value], [True, True])
 
     def test_too_few_truths(self) -> None:
-        with pytest.raises(BiplanarError, match=r"as many truth values as probabilities, found .* \(1,\) and \(2,\)"):
+        with pytest.raises(BiplanarError, match=r"\(2,\) probabilities"):
             Calibration.of([0.5, 0.5], [True])
 
     def test_no_bins(self) -> None:
-        with pytest.raises(BiplanarError, match="expected one bin or more, found 0"):
+        with pytest.raises(BiplanarError, match="at least 1"):
             Calibration.of([0.5], [True], bins=0)
 
     def test_other_bins(self) -> None:
-        with pytest.raises(BiplanarError, match="expected as many bins to add, found 15 and 10"):
+        with pytest.raises(BiplanarError, match="15 and 10"):
             calibration([]) + calibration([], 10)

@@ -9,7 +9,7 @@ import pytest
 from biplanar.data.conllu import DEPREL, FEATS, HEAD, LEMMA, UPOS, XPOS, Sentence, write_conllu
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.evaluation import Score, evaluate
-from biplanar.evaluation.conll18 import COMPARED_COLUMNS
+from biplanar.evaluation.metrics import COMPARED_COLUMNS
 from tests.evaluation.sentences import COFFEE, COFFEE_MISREAD, heads, sentences
 
 

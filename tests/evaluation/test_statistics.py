@@ -17,7 +17,7 @@ from biplanar.data.tree import Tree
 from biplanar.encodings import ENCODINGS
 from biplanar.errors import FileError, FormatError
 from biplanar.evaluation.statistics import (
-    COVERAGE_TABLE,
+    LABEL_TABLES,
     SPLITS,
     Treebank,
     coverage,
@@ -60,7 +60,7 @@ def treebank(name: str) -> Treebank:
 
 @cache
 def statistics(name: str) -> dict[str, Any]:
-    return treebank_statistics(treebank(name), COVERAGE_TABLE)
+    return treebank_statistics(treebank(name), LABEL_TABLES)
 
 
 def paper_cells(name: str) -> dict[str, Any]:
@@ -198,6 +198,11 @@ class TestByHand:
         assert list(numbers["encodings"]) == list(ENCODINGS)
         assert json.loads(json.dumps(numbers)) == numbers
 
+    def test_labels_are_counted_for_the_chosen_encodings(self, folder):
+        numbers = treebank_statistics(read_treebank(folder), ["7-bit", "rel-pos"])
+        for table in ("label_sizes", "unseen_labels", "encodings", "labels"):
+            assert list(numbers[table]) == ["7-bit", "rel-pos"]
+
     def test_counts(self):
         forest = Forest.from_trees([FLAT, FIGURE_1])
         found = coverage(forest, ENCODINGS["2p-greedy"])
@@ -247,12 +252,8 @@ class TestReading:
         ]
 
     def test_a_missing_folder(self, tmp_path):
-        with pytest.raises(FileError) as caught:
+        with pytest.raises(FileError, match=rf"^{tmp_path / 'missing'}: no such file or folder"):
             read_treebank(tmp_path / "missing")
-        assert (
-            str(caught.value)
-            == f"{tmp_path / 'missing'}: expected a folder with CoNLL-U files, or files, found nothing"
-        )
 
     def test_files(self, folder):
         """Several files are one treebank, whose trees are all looked at."""
@@ -273,10 +274,8 @@ class TestReading:
 
     def test_an_empty_folder(self, tmp_path):
         (tmp_path / "README.md").touch()
-        with pytest.raises(FileError) as caught:
+        with pytest.raises(FileError, match=rf"^{tmp_path}: no files named"):
             read_treebank(tmp_path)
-        wanted = "expected files named *-train.conllu, *-dev.conllu or *-test.conllu, found none"
-        assert str(caught.value) == f"{tmp_path}: {wanted}"
 
     def test_two_files_of_a_split(self, folder):
         (folder / "xx-ud-train.conllu.gz").touch()
@@ -284,7 +283,7 @@ class TestReading:
         with pytest.raises(FileError) as caught:
             read_treebank(folder)
         found = "xx-ud-train.conllu, yy-ud-train.conllu, xx-ud-train.conllu.gz"
-        assert str(caught.value) == f"{folder}: expected one train file, found {found}"
+        assert str(caught.value) == f"{folder}: several train files: {found}"
 
     def test_a_bad_tree_is_named_with_file_and_line(self, folder):
         path = folder / "xx-ud-dev.conllu"
@@ -298,4 +297,4 @@ class TestReading:
         path.write_text(conllu(FLAT, FLAT, Tree((0, 1, 0), ("root", "a", "root"))))
         with pytest.raises(FormatError) as caught:
             read_treebank(folder)
-        assert str(caught.value) == f"{path}:9: expected a tree with one root, found one with 2"
+        assert str(caught.value) == f"{path}:9: 2 roots instead of one"

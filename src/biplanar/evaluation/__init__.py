@@ -12,14 +12,12 @@ from pathlib import Path
 
 from biplanar.data.conllu import FORM, Sentence, read_conllu
 from biplanar.errors import UnknownNameError
-from biplanar.evaluation.alignment import align
+from biplanar.evaluation.alignment import SpannedText, align
 from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap
-from biplanar.evaluation.breakdowns import BREAKDOWNS, Judged, break_down
+from biplanar.evaluation.breakdowns import BREAKDOWNS, Judged
 from biplanar.evaluation.calibration import Calibration
-from biplanar.evaluation.conll18 import conll18_scores, is_applicable, right_words
-from biplanar.evaluation.placed import PlacedText
+from biplanar.evaluation.metrics import conll18_scores, is_applicable, right_words, tree_scores
 from biplanar.evaluation.score import Evaluation, Score
-from biplanar.evaluation.trees import tree_scores
 
 # Sentences, or the file that they are in.
 Sentences = Iterable[Sentence] | str | Path
@@ -49,12 +47,12 @@ def evaluate(
         if kind not in BREAKDOWNS:
             raise UnknownNameError("breakdown", kind, BREAKDOWNS)
     known = None if train is None else frozenset(form for sentence in _read(train) for form in sentence.column(FORM))
-    alignment = align(PlacedText.from_sentences(_read(gold)), PlacedText.from_sentences(_read(system)))
+    alignment = align(SpannedText.from_sentences(_read(gold)), SpannedText.from_sentences(_read(system)))
     every = {**conll18_scores(alignment), **tree_scores(alignment)}
     scores = {metric: score for metric, score in every.items() if is_applicable(metric, alignment, predicted)}
     right = {metric: words for metric, words in right_words(alignment).items() if metric in scores}
     judged = Judged(alignment, right, known)
-    return Evaluation(scores, {kind: break_down(judged, kind) for kind in kinds})
+    return Evaluation(scores, {kind: BREAKDOWNS[kind](judged) for kind in kinds})
 
 
 def _read(given: Sentences) -> Iterable[Sentence]:

@@ -1,46 +1,140 @@
-"""Which word of the system's is which gold word, as the CoNLL 2018 shared task decides it."""
+"""The words of gold and system text, and which of the system's is which gold word (CoNLL 2018 shared task)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os.path import commonprefix
+from typing import NamedTuple
 
 import numpy as np
 
 from biplanar.data.arrays import Bools, Int64s
-from biplanar.errors import FormatError
-from biplanar.evaluation.placed import NOWHERE, ROOT, PlacedText, PlacedWord
+from biplanar.data.conllu import DEPREL, Sentence
+from biplanar.data.forest import Forest
+from biplanar.errors import BiplanarError, FormatError
 from biplanar.evaluation.score import Score
 
-Words = Sequence[PlacedWord]
-
-# How much of two differing texts a message quotes.
+# How many characters of two differing texts a message quotes.
 QUOTED = 20
+
+# In place of a word's number: the head of a root, and what is not among the aligned words.
+ROOT, NOWHERE = -1, -2
+
+# All characters of Unicode's category Zs: the shared task deletes these, and no other white space.
+_SPACES = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
+
+
+class WordSpan(NamedTuple):
+    """A word, and its offsets in the text; the words of a multiword token all have those of the token."""
+
+    start: int
+    end: int
+    form: str
+    multiword: bool
+
+
+Words = Sequence[WordSpan]
+
+
+@dataclass(frozen=True)
+class SpannedText:
+    """The text of some sentences without its spaces, and their words in it, numbered from 0 over all sentences."""
+
+    sentences: tuple[Sentence, ...]
+    characters: str
+    words: tuple[WordSpan, ...]
+
+    @classmethod
+    def from_sentences(cls, sentences: Iterable[Sentence]) -> SpannedText:
+        """Multiword tokens are read from the sentences' lines, and must be ranges that do not overlap."""
+        kept, texts, words, start = tuple(sentences), [], [], 0
+        if not kept:
+            raise BiplanarError("no sentences to evaluate")
+        for sentence in kept:
+            for token in sentence.tokens:
+                text = _SPACES.sub("", token.form)
+                if not text:
+                    raise sentence.error_at(token.first, f"FORM is nothing but spaces: {token.form!r}")
+                end = start + len(text)
+                # Only words outside of multiword tokens lose their spaces: a quirk of the official script.
+                forms = sentence.forms[token.first - 1 : token.last] if token.is_multiword else [text]
+                words += [WordSpan(start, end, form, token.is_multiword) for form in forms]
+                texts.append(text)
+                start = end
+        return cls(kept, "".join(texts), tuple(words))
+
+    def column(self, number: int) -> list[str]:
+        """One column of all words (`UPOS`, `LEMMA`, ...)."""
+        return [value for sentence in self.sentences for value in sentence.column(number)]
+
+    def has_values(self, column: int) -> bool:
+        """Whether any word has something in a column."""
+        return any(value != "_" for value in self.column(column))
+
+    @cached_property
+    def relations(self) -> list[str]:
+        """The relations without their subtypes, as the shared task compares them."""
+        return [deprel.partition(":")[0] for deprel in self.column(DEPREL)]
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The trees; an error says where there is none."""
+        return Forest.from_sentences(self.sentences)
+
+    @cached_property
+    def lengths(self) -> Int64s:
+        """How many words each sentence has."""
+        return np.diff(self.forest.offsets)
+
+    @cached_property
+    def sentence_of(self) -> Int64s:
+        """For every word the number of its sentence."""
+        return np.repeat(np.arange(len(self.sentences)), self.lengths)
+
+    @cached_property
+    def heads(self) -> Int64s:
+        """For every word the number of its head, or `ROOT`."""
+        first = np.repeat(self.forest.offsets[:-1], self.lengths)
+        return np.where(self.forest.heads == 0, ROOT, first + self.forest.heads - 1)
+
+    @cached_property
+    def sentence_spans(self) -> list[tuple[int, int]]:
+        """The offsets of each sentence in the text."""
+        bounds = zip(self.forest.offsets[:-1].tolist(), self.forest.offsets[1:].tolist(), strict=True)
+        return [(self.words[first].start, self.words[end - 1].end) for first, end in bounds]
+
+    def error_at(self, offset: int, message: str) -> FormatError:
+        """An error that names the line of the word at an offset in the text."""
+        number = next((i for i, word in enumerate(self.words) if offset < word.end), len(self.words) - 1)
+        sentence = int(self.sentence_of[number])
+        return self.sentences[sentence].error_at(number - int(self.forest.offsets[sentence]) + 1, message)
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """Pairs of a gold word and a system word that are the same word, in the order of the text."""
+    """Pairs of a gold word and the same word of the system, in the order of the text."""
 
-    gold: PlacedText
-    system: PlacedText
+    gold: SpannedText
+    system: SpannedText
     gold_at: Int64s
     system_at: Int64s
 
     @property
-    def sides(self) -> tuple[PlacedText, PlacedText]:
+    def sides(self) -> tuple[SpannedText, SpannedText]:
         """The gold text and the system's."""
         return self.gold, self.system
 
-    def agree(self, labels: Callable[[PlacedText], Sequence[object]]) -> Bools:
+    def agree(self, labels: Callable[[SpannedText], Sequence[object]]) -> Bools:
         """For every pair, whether its words have the same label."""
         gold, system = labels(self.gold), labels(self.system)
         pairs = zip(self.gold_at.tolist(), self.system_at.tolist(), strict=True)
         return np.array([gold[g] == system[s] for g, s in pairs], dtype=np.bool_)
 
     def agree_in(self, column: int) -> Bools:
-        """For every pair, whether its words have the same in a column (`UPOS`, `LEMMA`, ...)."""
+        """For every pair, whether its words have the same value in a column (`UPOS`, `LEMMA`, ...)."""
         return self.agree(lambda text: text.column(column))
 
     def score(self, right: Bools) -> Score:
@@ -50,9 +144,9 @@ class Alignment:
     @cached_property
     def gold_words(self) -> Int64s:
         """For every system word the gold word that it is, or `NOWHERE`."""
-        places = np.full(len(self.system.words), NOWHERE)
-        places[self.system_at] = self.gold_at
-        return places
+        numbers = np.full(len(self.system.words), NOWHERE)
+        numbers[self.system_at] = self.gold_at
+        return numbers
 
     @cached_property
     def gold_heads(self) -> Int64s:
@@ -72,27 +166,26 @@ class Alignment:
 
     @cached_property
     def twin_sentences(self) -> Int64s:
-        """For every gold sentence the system sentence that is the same stretch of text, or `NOWHERE`."""
+        """For every gold sentence the system sentence with the same offsets, or `NOWHERE`."""
         numbers = {span: number for number, span in enumerate(self.system.sentence_spans)}
         return np.array([numbers.get(span, NOWHERE) for span in self.gold.sentence_spans], dtype=np.int64)
 
 
-def align(gold: PlacedText, system: PlacedText) -> Alignment:
+def align(gold: SpannedText, system: SpannedText) -> Alignment:
     """Words outside of multiword tokens are the same if they are the same characters; for the others see `_region`."""
     if gold.characters != system.characters:
-        raise _difference(gold, system)
+        raise _first_difference(gold, system)
     pairs = np.array(list(_pairs(gold.words, system.words)), dtype=np.int64).reshape(-1, 2)
     return Alignment(gold, system, pairs[:, 0], pairs[:, 1])
 
 
-def _difference(gold: PlacedText, system: PlacedText) -> FormatError:
-    """An error that says where two texts part, and how they go on."""
+def _first_difference(gold: SpannedText, system: SpannedText) -> FormatError:
+    """An error that says where two texts begin to differ."""
     texts = [text.characters for text in (gold, system)]
-    same = (one == other for one, other in zip(*texts, strict=False))
-    at = next((place for place, equal in enumerate(same) if not equal), min(map(len, texts)))
+    at = len(commonprefix(texts))  # noqa: RUF071  # characters, not paths
     wanted, found = (repr(text[at : at + QUOTED]) if text[at:] else "the end" for text in texts)
     there = gold.error_at(at, "")
-    return system.error_at(at, f"expected {wanted}, as in {there.path}:{there.line}, found {found}")
+    return system.error_at(at, f"not the gold text: {found}, where {there.path}:{there.line} has {wanted}")
 
 
 def _pairs(gold: Words, system: Words) -> Iterator[tuple[int, int]]:

@@ -11,20 +11,19 @@ import numpy as np
 from biplanar.data.arrays import Float64s, Int64s
 from biplanar.data.conllu import Sentence
 from biplanar.errors import BiplanarError
-from biplanar.evaluation.alignment import align
-from biplanar.evaluation.placed import PlacedText
+from biplanar.evaluation.alignment import SpannedText, align
 from biplanar.evaluation.score import Score
 
-# How many sentences are drawn at once: it bounds the memory, whatever the size of the treebank.
+# Up to how many sentences are drawn at once: it bounds the memory for large treebanks.
 DRAWN_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """The LAS of two systems on the same text, and how far their difference would move with other sentences.
+    """The LAS of two systems on the same text, and a confidence interval of their difference.
 
-    `low` and `high` bound the difference with the given `confidence`. `p_value` is two-sided: how often a difference at
-    least as large as the one observed would come up by chance if the systems were equally good.
+    `p_value` is two-sided: how often a difference at least as large as the observed one would occur by chance if the
+    systems were equally good.
     """
 
     system: Score
@@ -57,11 +56,9 @@ def paired_bootstrap(
 ) -> Bootstrap:
     """Draw gold sentences with replacement, as many as there are, and compute the difference of LAS F1 each time."""
     if resamples < 1 or not 0 < confidence < 1:
-        raise BiplanarError(
-            f"expected one resample or more and a confidence between 0 and 1, found {resamples} and {confidence}"
-        )
-    reference = PlacedText.from_sentences(gold)
-    pairs = [_las_by_sentence(reference, PlacedText.from_sentences(sentences)) for sentences in (system, other)]
+        raise BiplanarError(f"resamples ({resamples}) must be at least 1, and confidence ({confidence}) from 0 to 1")
+    reference = SpannedText.from_sentences(gold)
+    pairs = [_las_by_sentence(reference, SpannedText.from_sentences(sentences)) for sentences in (system, other)]
     (score, counts), (other_score, other_counts) = pairs
     differences = np.concatenate(list(_differences(counts, other_counts, resamples, np.random.default_rng(seed))))
     low, high = np.quantile(differences, [(1 - confidence) / 2, (1 + confidence) / 2]).tolist()
@@ -69,7 +66,7 @@ def paired_bootstrap(
     return Bootstrap(score, other_score, low, high, p_value, confidence, resamples)
 
 
-def _las_by_sentence(gold: PlacedText, system: PlacedText) -> tuple[Score, Int64s]:
+def _las_by_sentence(gold: SpannedText, system: SpannedText) -> tuple[Score, Int64s]:
     """The LAS of the whole text, and for every gold sentence the right words, and the sum of gold and system words.
 
     System words belong to the gold sentence in which they start, however the system cut the text.

@@ -24,8 +24,7 @@ from biplanar.data.arrays import Bools, Int64s
 from biplanar.data.conllu import FEATS, FORM, UPOS
 from biplanar.data.forest import Column
 from biplanar.errors import BiplanarError
-from biplanar.evaluation.alignment import Alignment
-from biplanar.evaluation.placed import NOWHERE, ROOT, PlacedText
+from biplanar.evaluation.alignment import NOWHERE, ROOT, Alignment
 from biplanar.evaluation.score import Score
 from biplanar.planes.crossings import nonprojective
 
@@ -54,11 +53,6 @@ class Buckets(NamedTuple):
     system: Int64s
 
 
-def break_down(judged: Judged, by: str) -> dict[str, Score]:
-    """The scores of a breakdown by the names of its buckets; none where the system did not predict the column."""
-    return BREAKDOWNS[by](judged)
-
-
 def _scores(alignment: Alignment, right: Bools, buckets: Buckets) -> dict[str, Score]:
     """A metric for each bucket; `right` says in which pairs the system is right."""
     names, gold, system = buckets
@@ -72,11 +66,6 @@ def _las(buckets: Callable[[Alignment], Buckets]) -> Callable[[Judged], dict[str
     return lambda judged: _scores(judged.alignment, judged.right["LAS"], buckets(judged.alignment))
 
 
-def _by_deprel(alignment: Alignment) -> Buckets:
-    """The relation without its subtype."""
-    return _by_value(alignment.gold.relations, alignment.system.relations)
-
-
 def _by_value(gold: Sequence[str], system: Sequence[str]) -> Buckets:
     """A bucket for each value, the most frequent one first."""
     column = Column.of([*gold, *system])
@@ -87,7 +76,7 @@ def _by_value(gold: Sequence[str], system: Sequence[str]) -> Buckets:
 
 def _by_length(alignment: Alignment) -> Buckets:
     """The number of words in the sentence."""
-    gold, system = (np.searchsorted(LENGTHS, _sentence_lengths(text)) for text in alignment.sides)
+    gold, system = (np.searchsorted(LENGTHS, text.lengths[text.sentence_of]) for text in alignment.sides)
     return Buckets(_ranges(LENGTHS), gold, _as_in_gold(alignment, gold, system))
 
 
@@ -151,10 +140,10 @@ def _frequent_first(scores: Mapping[str, Score], *without: str) -> list[str]:
 
 
 def _familiarity(judged: Judged) -> dict[str, Score]:
-    """Each metric for words whose form is in the training text, and for the others; an aligned word is as in gold."""
+    """Each metric for words whose form is in the training text, and for the others; aligned words count as in gold."""
     known, alignment = judged.known_forms, judged.alignment
     if known is None:
-        raise BiplanarError("known: expected the sentences that the system was trained on, found none")
+        raise BiplanarError("the breakdown 'known' needs the sentences that the system was trained on")
     gold, system = (np.array([form not in known for form in text.column(FORM)]).astype(int) for text in alignment.sides)
     system = _as_in_gold(alignment, gold, system)
     rows: dict[str, Score] = {}
@@ -165,8 +154,9 @@ def _familiarity(judged: Judged) -> dict[str, Score]:
     return rows
 
 
+# Each gives scores by the names of its buckets; none if the system did not predict the column.
 BREAKDOWNS: dict[str, Callable[[Judged], dict[str, Score]]] = {
-    "deprel": _las(_by_deprel),
+    "deprel": _las(lambda alignment: _by_value(*(text.relations for text in alignment.sides))),
     "length": _las(_by_length),
     "distance": _las(_by_distance),
     "projectivity": _las(_by_projectivity),
@@ -183,17 +173,13 @@ def _as_in_gold(alignment: Alignment, gold: Int64s, system: Int64s) -> Int64s:
     return buckets
 
 
-def _sentence_lengths(text: PlacedText) -> Int64s:
-    return text.lengths[text.sentence_of]
-
-
 def _signed_distances(heads: Int64s) -> Int64s:
     """From each word to its head, negative to the left; 0 for a root."""
     return np.where(heads == ROOT, 0, heads - np.arange(len(heads)))
 
 
 def _distance_buckets(distances: Int64s) -> Int64s:
-    """The root's bucket lies in the middle, those of heads to the left before it and to the right behind it."""
+    """The root's bucket is in the middle, between those of heads to the left and to the right."""
     steps = np.searchsorted(DISTANCES, np.abs(distances)) + 1
     return np.sign(distances) * steps + len(DISTANCES) + 1
 

@@ -32,22 +32,27 @@ class Calibration:
     ) -> Calibration:
         """Sort probabilities into bins; `right` says of each whether the prediction was right."""
         values, truths = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.bool_)
-        _check(values, truths, bins)
-        places = np.searchsorted(_edges(bins)[1:-1], values, side="right")
-        counts, hits = np.bincount(places, minlength=bins), np.bincount(places[truths], minlength=bins)
-        sums = np.bincount(places, weights=values, minlength=bins)
+        if bins < 1:
+            raise BiplanarError(f"bins must be at least 1: {bins}")
+        if values.ndim != 1 or values.shape != truths.shape:
+            raise BiplanarError(f"{values.shape} probabilities, but {truths.shape} truth values")
+        if not ((values >= 0) & (values <= 1)).all():
+            raise BiplanarError("probabilities must be from 0 to 1")
+        numbers = np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], values, side="right")
+        counts, hits = np.bincount(numbers, minlength=bins), np.bincount(numbers[truths], minlength=bins)
+        sums = np.bincount(numbers, weights=values, minlength=bins)
         return cls(tuple(counts.tolist()), tuple(sums.tolist()), tuple(hits.tolist()))
 
     def __add__(self, other: Calibration) -> Calibration:
         if len(self.counts) != len(other.counts):
-            raise BiplanarError(f"expected as many bins to add, found {len(self.counts)} and {len(other.counts)}")
+            raise BiplanarError(f"cannot add {len(self.counts)} and {len(other.counts)} bins")
         pairs = ((self.counts, other.counts), (self.sums, other.sums), (self.right, other.right))
         return Calibration(*(tuple(a + b for a, b in zip(*pair, strict=True)) for pair in pairs))
 
     @property
     def edges(self) -> tuple[float, ...]:
         """Where the bins begin, and where the last one ends."""
-        return tuple(_edges(len(self.counts)).tolist())
+        return tuple(np.linspace(0, 1, len(self.counts) + 1).tolist())
 
     @property
     def total(self) -> int:
@@ -94,19 +99,3 @@ class Calibration:
         fullness.bar(self.edges[:-1], self.counts, width=1 / len(self.counts), align="edge", color="#e69f00")
         fullness.set(xlabel="probability", ylabel="how many")
         figure.savefig(path, dpi=120)
-
-
-def _check(values: NDArray[np.float64], truths: NDArray[np.bool_], bins: int) -> None:
-    if bins < 1:
-        raise BiplanarError(f"expected one bin or more, found {bins}")
-    if values.ndim != 1 or values.shape != truths.shape:
-        raise BiplanarError(
-            f"expected as many truth values as probabilities, found arrays of shapes {truths.shape} and {values.shape}"
-        )
-    wrong = np.flatnonzero(~((values >= 0) & (values <= 1)))
-    if len(wrong):
-        raise BiplanarError(f"probability {wrong[0] + 1}: expected a number from 0 to 1, found {values[wrong[0]]}")
-
-
-def _edges(bins: int) -> NDArray[np.float64]:
-    return np.linspace(0, 1, bins + 1)

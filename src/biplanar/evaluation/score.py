@@ -1,4 +1,4 @@
-"""Counts of what is right, and the shares that follow from them."""
+"""Scores: counts that add, and the shares that follow from them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many are right, out of how many in the gold text, in the system's and, where that makes sense, in both."""
+    """How many are right, of how many in the gold text, in the system's, and, if words were aligned, in both."""
 
     correct: int
     gold: int
@@ -21,7 +21,7 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """The share of the system's that is right."""
+        """The share of what the system found that is right."""
         return self.correct / self.system if self.system else 0.0
 
     @property
@@ -37,7 +37,7 @@ class Score:
 
     @property
     def aligned_accuracy(self) -> float | None:
-        """The share that is right among the aligned; None where nothing is aligned before it is counted."""
+        """The share of the aligned that is right; None for metrics without an alignment."""
         if self.aligned is None:
             return None
         return self.correct / self.aligned if self.aligned else 0.0
@@ -50,7 +50,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores by the name of their metric, and where they were asked for, by the kind and the bucket of a breakdown."""
+    """Scores by the name of their metric, and those of breakdowns by the breakdown and the bucket."""
 
     scores: dict[str, Score]
     breakdowns: dict[str, dict[str, Score]] = field(default_factory=dict)
@@ -60,11 +60,8 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
-        return {
-            "scores": _to_dicts(self.scores),
-            "by": {kind: _to_dicts(rows) for kind, rows in self.breakdowns.items()},
-        }
 
+        def dicts(scores: dict[str, Score]) -> dict[str, Any]:
+            return {name: score.to_dict() for name, score in scores.items()}
 
-def _to_dicts(scores: dict[str, Score]) -> dict[str, Any]:
-    return {name: score.to_dict() for name, score in scores.items()}
+        return {"scores": dicts(self.scores), "by": {kind: dicts(rows) for kind, rows in self.breakdowns.items()}}

@@ -1,8 +1,10 @@
-"""The deterministic tables of the paper, for any treebank: non-projectivity, coverage, label sets, unseen labels."""
+"""Statistics of treebanks: the paper's deterministic tables, and how easy the labels of each encoding are to learn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property, reduce
 from operator import add
@@ -16,26 +18,30 @@ from biplanar.data.files import OPENERS, UTF_8, display_name
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding import decode_forest
 from biplanar.encodings import ENCODINGS, Encoding, get_encoding
-from biplanar.encodings.lifting import lower
+from biplanar.encodings.lifting import lift, lower
 from biplanar.errors import FileError
-from biplanar.evaluation.label_statistics import have_tags, label_columns, label_speed, label_statistics
 from biplanar.planes.crossings import nonprojective
 
 Cell = TypeVar("Cell")
 
+# How often words have each combination of labels: one for each task, and the relation.
+Counts = Counter[tuple[str, ...]]
+
 SPLITS = ("train", "dev", "test")
 
-# The encodings of the paper's tables, in the order of their columns; labels are counted for the project's own, too.
+# The encodings of the paper's tables, in the order of their columns; labels are also counted for the project's own.
 COVERAGE_TABLE = ("1p-brackets", "2p-greedy", "2p-prop")
 LABEL_TABLES = ("rel-pos", *COVERAGE_TABLE, "2p-full")
 
-# Beginning and end of the sentence are labels too in the paper's counts.
+# The paper's counts include labels for the beginning and the end of the sentence.
 BOUNDARY_LABELS = 2
+
+ROUNDS = 3  # of measuring speed; the fastest counts
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of some trees an encoding gives back; counts of words and sentences, to be divided last."""
+    """How much of some trees survives encoding and decoding; counts of words and sentences."""
 
     words: int
     sentences: int
@@ -48,10 +54,20 @@ class Coverage:
     def __add__(self, other: Coverage) -> Coverage:
         return Coverage(*map(add, astuple(self), astuple(other)))
 
+    @property
+    def shares(self) -> dict[str, float | None]:
+        """In percent. Before repair, roots are counted as covered, as they need no brackets."""
+        return {
+            "coverage": percent(self.heads_after_repair, self.words),
+            "coverage_before_repair": percent(self.arcs_before_repair + self.sentences, self.words),
+            "whole_sentences": percent(self.whole_sentences, self.sentences),
+            "plane2_arcs": percent(self.plane2_arcs, self.bracketed_arcs) if self.bracketed_arcs else None,
+        }
+
 
 @dataclass(frozen=True)
 class Treebank:
-    """The trees of a treebank by split, of which some may be missing; or by file, where these are no splits."""
+    """The trees of a treebank by split, some of which may be missing; or by file, if there are no splits."""
 
     name: str
     splits: Mapping[str, Forest]
@@ -78,39 +94,38 @@ def read_treebank(*paths: str | Path, text_encoding: str = UTF_8) -> Treebank:
     """The `*-train`, `*-dev` and `*-test` CoNLL-U files of a folder, compressed or not; or some files as they are."""
     places = [Path(path) for path in paths]
     if len(places) == 1 and places[0].is_dir():
-        return _read_splits(places[0], text_encoding)
+        splits = {split: _read_forest(file, text_encoding) for split, file in split_files(places[0]).items()}
+        return Treebank(places[0].name, splits)
     for place in places:
-        if place.is_dir() or not (place.exists() or str(place) == "-"):
-            found = "a folder among several paths" if place.is_dir() else "nothing"
-            raise FileError(f"{place}: expected a folder with CoNLL-U files, or files, found {found}")
+        if place.is_dir():
+            raise FileError(f"{place}: a folder among several paths; give one folder, or files")
+        if not place.exists() and str(place) != "-":
+            raise FileError(f"{place}: no such file or folder")
     files = {display_name(path): _read_forest(path, text_encoding) for path in paths}
     return Treebank(", ".join(files), files, has_splits=False)
 
 
-def _read_splits(folder: Path, text_encoding: str) -> Treebank:
-    found = {split: _split_file(folder, split) for split in SPLITS}
-    files = {split: file for split, file in found.items() if file}
-    if not files:
-        raise FileError(f"{folder}: expected files named *-train.conllu, *-dev.conllu or *-test.conllu, found none")
-    return Treebank(folder.name, {split: _read_forest(file, text_encoding) for split, file in files.items()})
+def split_files(folder: Path) -> dict[str, Path]:
+    """The `*-train`, `*-dev` and `*-test` CoNLL-U files of a folder, compressed or not; at least one."""
+    chosen = {}
+    for split in SPLITS:
+        files = [file for ending in ("", *OPENERS) for file in sorted(folder.glob(f"*{split}.conllu{ending}"))]
+        if len(files) > 1:
+            raise FileError(f"{folder}: several {split} files: {', '.join(file.name for file in files)}")
+        chosen |= dict(zip([split], files, strict=False))
+    if not chosen:
+        raise FileError(f"{folder}: no files named *-train.conllu, *-dev.conllu or *-test.conllu")
+    return chosen
 
 
 def _read_forest(file: str | Path, text_encoding: str) -> Forest:
     sentences = list(read_conllu(file, text_encoding))
     forest = Forest.from_sentences(sentences)
     roots = forest.roots()
-    if (roots != 1).any():  # brackets cannot say them; here it is still known where they stand
+    if (roots != 1).any():  # brackets cannot express them
         sentence = int(np.argmax(roots != 1))
-        raise sentences[sentence].error_at(1, f"expected a tree with one root, found one with {roots[sentence]}")
+        raise sentences[sentence].error_at(1, f"{roots[sentence]} roots instead of one")
     return forest
-
-
-def _split_file(folder: Path, split: str) -> Path | None:
-    endings = ("", *OPENERS)
-    files = [file for ending in endings for file in sorted(folder.glob(f"*{split}.conllu{ending}"))]
-    if len(files) > 1:
-        raise FileError(f"{folder}: expected one {split} file, found {', '.join(file.name for file in files)}")
-    return files[0] if files else None
 
 
 def treebank_statistics(
@@ -118,40 +133,31 @@ def treebank_statistics(
 ) -> dict[str, Any]:
     """All tables as JSON-like values, shaped as a treebank's row in the paper's tables; None where data is missing.
 
-    Without splits, coverage is of all trees and labels are those of all trees; `files` has the sizes. `encodings` and
-    `labels` compare the encodings of these names, or all.
+    `encodings` are those that are compared, by default all, and in `label_sizes` and `unseen_labels` those of the
+    paper. Without splits, coverage and labels are of all trees, and `files` has the sizes.
     """
     trees, names = treebank.chosen("train"), list(ENCODINGS) if encodings is None else encodings
     known = [encoding for encoding in map(get_encoding, names) if trees and have_tags(trees, encoding)]
     covered = {one.name: _coverage_of(trees, one) for one in known} if trees else {}
+    others = {name: forest for name, forest in treebank.splits.items() if treebank.has_splits and name != "train"}
+    counted = [get_encoding(name) for name in (LABEL_TABLES if encodings is None else encodings)]
     tables = {
         "nonprojectivity": nonprojectivity(treebank),
         **_coverage_tables(trees, covered),
-        "label_sizes": {name: label_sizes(treebank, name) for name in LABEL_TABLES},
-        "split_sizes": split_sizes(treebank),
-        "unseen_labels": {name: unseen_labels(treebank, name) for name in LABEL_TABLES},
-        "encodings": {name: _summary(one) for name, one in covered.items()} or None,
-        "labels": {one.name: _labels_of(treebank, trees, one, speed) for one in known} if trees else None,
+        "label_sizes": {one.name: _label_sizes(treebank, one) for one in counted},
+        "split_sizes": _split_sizes(treebank),
+        "unseen_labels": {one.name: _unseen_labels(treebank, one) for one in counted},
+        "encodings": {name: one.shares for name, one in covered.items()} or None,
+        "labels": {one.name: label_statistics(trees, others, one) for one in known} if trees else None,
     }
+    if trees and speed:
+        for one in known:
+            tables["labels"][one.name] |= label_speed(trees, one)
     return tables if treebank.has_splits else tables | {"files": _sizes(treebank)}
 
 
-def _coverage_tables(trees: Sequence[Forest] | None, covered: Mapping[str, Coverage]) -> dict[str, Any]:
-    """Table 2, after repair and before."""
-    names = ("coverage", "coverage_before_repair")
-    if not trees:
-        return dict.fromkeys(names)
-    found = [covered.get(name) or _coverage_of(trees, ENCODINGS[name]) for name in COVERAGE_TABLE]
-    return dict(zip(names, (list(map(share, found)) for share in (_after_repair, _before_repair)), strict=True))
-
-
-def _labels_of(treebank: Treebank, trees: Sequence[Forest], encoding: Encoding, speed: bool) -> dict[str, Any]:
-    others = {name: forest for name, forest in treebank.splits.items() if treebank.has_splits and name != "train"}
-    return label_statistics(trees, others, encoding) | (label_speed(trees, encoding) if speed else {})
-
-
 def percent(part: int, whole: int) -> float:
-    """A share in percent, to two decimals as the paper prints it."""
+    """A share in percent, to two decimals as in the paper."""
     return round(100 * part / whole, 2) if whole else 0.0
 
 
@@ -164,22 +170,33 @@ def nonprojectivity(treebank: Treebank) -> list[float] | None:
     return [percent(sentences, sum(map(len, forests))), percent(arcs, sum(len(forest.heads) for forest in forests))]
 
 
-def split_sizes(treebank: Treebank) -> list[float | None]:
-    """Appendix A: the sentences of each split, and the share of them that is non-projective."""
+def _split_sizes(treebank: Treebank) -> list[float | None]:
+    """Appendix A: the number of sentences in each split, and the share of them that is non-projective."""
     sizes: Mapping[str, Sequence[float | None]] = _sizes(treebank) if treebank.has_splits else {}
     return [cell for split in SPLITS for cell in sizes.get(split, [None, None])]
 
 
 def _sizes(treebank: Treebank) -> dict[str, list[float]]:
-    return {
-        name: [len(forest), percent(treebank.nonprojective[name][0], len(forest))]
-        for name, forest in treebank.splits.items()
-    }
+    counts = treebank.nonprojective
+    return {name: [len(one), percent(counts[name][0], len(one))] for name, one in treebank.splits.items()}
+
+
+def _coverage_tables(trees: Sequence[Forest] | None, covered: Mapping[str, Coverage]) -> dict[str, Any]:
+    """Table 2, after repair and before."""
+    names = ("coverage", "coverage_before_repair")
+    if not trees:
+        return dict.fromkeys(names)
+    found = [covered.get(name) or _coverage_of(trees, ENCODINGS[name]) for name in COVERAGE_TABLE]
+    return {name: [one.shares[name] for one in found] for name in names}
+
+
+def _coverage_of(forests: Sequence[Forest], encoding: Encoding) -> Coverage:
+    return reduce(add, (coverage(forest, encoding) for forest in forests))
 
 
 def coverage(forest: Forest, encoding: Encoding) -> Coverage:
-    """Table 2: encode and decode gold trees. Before repair, a root is right if the labels give it no head."""
-    *columns, deprels = label_columns(forest, encoding)
+    """Encode and decode gold trees. Before repair, a root is right if the labels give it no head."""
+    *columns, deprels = _label_columns(forest, encoding)
     asserted = encoding.decode(columns, forest.offsets, forest.upos)
     asserted = lower(encoding, Forest(forest.offsets, asserted, deprels)).heads
     right = np.where(forest.heads == 0, asserted <= 0, asserted == forest.heads)
@@ -197,50 +214,37 @@ def coverage(forest: Forest, encoding: Encoding) -> Coverage:
     )
 
 
-def _coverage_of(forests: Sequence[Forest], encoding: Encoding) -> Coverage:
-    """The coverage of all forests together."""
-    return reduce(add, (coverage(forest, encoding) for forest in forests))
+def have_tags(forests: Iterable[Forest], encoding: Encoding) -> bool:
+    """Whether all words have part-of-speech tags, if the encoding needs them."""
+    return not encoding.needs_upos or all(forest.upos and "_" not in forest.upos.names for forest in forests)
 
 
-def _after_repair(covered: Coverage) -> float:
-    return percent(covered.heads_after_repair, covered.words)
+def _label_columns(forest: Forest, encoding: Encoding) -> tuple[Column, ...]:
+    """The labels of trees, one column for each task, and the relations, which lifting changes."""
+    return (*encoding.encode(forest), lift(encoding, forest).deprels)
 
 
-def _before_repair(covered: Coverage) -> float:
-    """Of all words; the roots, which need no brackets, are counted as covered."""
-    return percent(covered.arcs_before_repair + covered.sentences, covered.words)
-
-
-def _summary(covered: Coverage) -> dict[str, float | None]:
-    return {
-        "coverage": _after_repair(covered),
-        "coverage_before_repair": _before_repair(covered),
-        "whole_sentences": percent(covered.whole_sentences, covered.sentences),
-        "plane2_arcs": percent(covered.plane2_arcs, covered.bracketed_arcs) if covered.bracketed_arcs else None,
-    }
-
-
-def label_sizes(treebank: Treebank, encoding: str) -> list[int | None] | None:
+def _label_sizes(treebank: Treebank, encoding: Encoding) -> list[int | None] | None:
     """Table 3: how many labels each task has in train and dev."""
-    known = _labels(treebank.chosen("train", "dev"), ENCODINGS[encoding])
+    known = _known_labels(treebank, encoding)
     return _cells([len(labels) + BOUNDARY_LABELS for labels in known]) if known else None
 
 
-def unseen_labels(treebank: Treebank, encoding: str) -> list[list[float] | None] | None:
+def _unseen_labels(treebank: Treebank, encoding: Encoding) -> list[list[float] | None] | None:
     """Appendix B: labels of test that train and dev lack: how many, of how many, and their share of all occurrences."""
-    forests, chosen = treebank.chosen(*SPLITS), ENCODINGS[encoding]
-    if not (treebank.has_splits and forests and have_tags(forests, chosen)):
+    forests, known = treebank.chosen(*SPLITS), _known_labels(treebank, encoding)
+    if not (treebank.has_splits and forests and known and have_tags(forests, encoding)):
         return None
-    known = _labels(treebank.chosen("train", "dev"), chosen) or []
-    columns = label_columns(treebank.splits["test"], chosen)
+    columns = _label_columns(treebank.splits["test"], encoding)
     return _cells([_unseen(column, labels) for column, labels in zip(columns, known, strict=True)])
 
 
-def _labels(forests: Sequence[Forest] | None, encoding: Encoding) -> list[set[str]] | None:
-    """The distinct labels of all forests, task by task."""
+def _known_labels(treebank: Treebank, encoding: Encoding) -> list[set[str]] | None:
+    """The distinct labels of train and dev, task by task."""
+    forests = treebank.chosen("train", "dev")
     if forests is None or not have_tags(forests, encoding):
         return None
-    columns = zip(*(label_columns(forest, encoding) for forest in forests), strict=True)
+    columns = zip(*(_label_columns(forest, encoding) for forest in forests), strict=True)
     return [set().union(*(column.names for column in task)) for task in columns]
 
 
@@ -250,6 +254,75 @@ def _unseen(column: Column, known: set[str]) -> list[float]:
 
 
 def _cells(cells: list[Cell]) -> list[Cell | None]:
-    """One cell a task of the paper's tables; encodings without a second plane have none there."""
+    """The cells of plane 1, plane 2 and the relation; None where an encoding has no second plane."""
     *planes, deprel = cells
     return [planes[0], planes[1] if len(planes) > 1 else None, deprel]
+
+
+def label_statistics(train: Sequence[Forest], others: Mapping[str, Forest], encoding: Encoding) -> dict[str, Any]:
+    """The labels of train, and the share of words in others that have a label or relation unseen there.
+
+    `labels` are counts by task. `entropy` is that of a word's labels together, in bits; with the relation, it includes
+    what lifting adds to relations.
+    """
+    counts = sum((_counts(forest, encoding) for forest in train), Counts())
+    *labels, relations = ({row[task] for row in counts} for task in range(len(encoding.tasks) + 1))
+    without_relations = Counts()
+    for row, count in counts.items():
+        without_relations[row[:-1]] += count
+    return {
+        "labels": [len(names) for names in labels],
+        "relations": len(relations),
+        "unseen": {
+            name: _unseen_share(_counts(forest, encoding), [*labels, relations])
+            for name, forest in others.items()
+            if have_tags([forest], encoding)
+        },
+        "entropy": _entropy(without_relations),
+        "entropy_with_relation": _entropy(counts),
+    }
+
+
+def label_speed(forests: Sequence[Forest], encoding: Encoding) -> dict[str, float]:
+    """Sentences a second of CPU time: arrays of heads to labels, and labels to the heads of valid trees."""
+    columns = [_label_columns(forest, encoding) for forest in forests]
+
+    def decode() -> None:
+        for forest, (*labels, deprels) in zip(forests, columns, strict=True):
+            decode_forest(labels, deprels, forest.offsets, encoding, upos=forest.upos)
+
+    sentences = sum(map(len, forests))
+    tasks = {"encode": lambda: [_label_columns(forest, encoding) for forest in forests], "decode": decode}
+    return {name: round(sentences / _best_time(task)) for name, task in tasks.items()}
+
+
+def _counts(forest: Forest, encoding: Encoding) -> Counts:
+    columns = _label_columns(forest, encoding)
+    sizes = [len(column.names) for column in columns]
+    found, counts = np.unique(np.ravel_multi_index([column.ids for column in columns], sizes), return_counts=True)
+    ids = zip(*(task.tolist() for task in np.unravel_index(found, sizes)), strict=True)
+    rows = (tuple(column.names[number] for column, number in zip(columns, row, strict=True)) for row in ids)
+    return Counter(dict(zip(rows, counts.tolist(), strict=True)))
+
+
+def _unseen_share(counts: Counts, known: Sequence[set[str]]) -> float:
+    """The share of words with a label that is not known, in percent."""
+    is_known = [all(label in names for label, names in zip(row, known, strict=True)) for row in counts]
+    unseen = sum(count for count, seen in zip(counts.values(), is_known, strict=True) if not seen)
+    return round(100 * unseen / counts.total(), 3) if counts else 0.0
+
+
+def _entropy(counts: Counts) -> float:
+    shares = np.array(sorted(counts.values())) / counts.total()
+    return round(float(-(shares * np.log2(shares)).sum()), 3) + 0.0
+
+
+def _best_time(task: Callable[[], object]) -> float:
+    """Seconds of the fastest of several rounds, after one that compiles the code."""
+    task()
+    times = []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        task()
+        times.append(time.process_time() - start)
+    return max(min(times), 1e-9)

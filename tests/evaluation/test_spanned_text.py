@@ -6,12 +6,12 @@ import unicodedata
 import pytest
 
 from biplanar.errors import BiplanarError, FormatError
-from biplanar.evaluation.placed import _SPACES, NOWHERE, ROOT, PlacedText
+from biplanar.evaluation.alignment import _SPACES, NOWHERE, ROOT, SpannedText
 from tests.evaluation.sentences import COFFEE, HOUSE, conllu, heads, sentences
 
 
-def placed(*texts: str) -> PlacedText:
-    return PlacedText.from_sentences(sentences(*texts))
+def placed(*texts: str) -> SpannedText:
+    return SpannedText.from_sentences(sentences(*texts))
 
 
 def test_words_of_a_multiword_token_stand_where_it_does() -> None:
@@ -68,10 +68,10 @@ def test_multiword_tokens_that_overlap() -> None:
 
 def test_word_of_spaces_only() -> None:
     text = heads(0, 1).replace("b", "\u00a0")
-    with pytest.raises(FormatError, match=r"<text>:2: expected a FORM with more than spaces in it"):
+    with pytest.raises(FormatError, match=r"<text>:2: FORM is nothing but spaces"):
         placed(text)
 
 
 def test_no_sentences() -> None:
-    with pytest.raises(BiplanarError, match="at least one sentence"):
-        PlacedText.from_sentences([])
+    with pytest.raises(BiplanarError, match="no sentences"):
+        SpannedText.from_sentences([])

@@ -7,8 +7,7 @@ import pytest
 from biplanar.data.forest import Forest
 from biplanar.data.tree import Tree
 from biplanar.encodings import ENCODINGS, get_encoding
-from biplanar.evaluation.label_statistics import label_speed, label_statistics
-from biplanar.evaluation.statistics import Treebank, treebank_statistics
+from biplanar.evaluation.statistics import Treebank, label_speed, label_statistics, treebank_statistics
 
 FLAT = Tree((2, 0, 2), ("nsubj", "root", "obj"))
 CHAIN = Tree((0, 1, 2), ("root", "obj", "obj"))

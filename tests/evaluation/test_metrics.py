@@ -13,9 +13,8 @@ from udtools import udeval
 
 from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, parse_conllu, read_conllu
 from biplanar.evaluation import Score, evaluate
-from biplanar.evaluation.alignment import align
-from biplanar.evaluation.conll18 import conll18_scores
-from biplanar.evaluation.placed import PlacedText
+from biplanar.evaluation.alignment import SpannedText, align
+from biplanar.evaluation.metrics import conll18_scores
 from tests.conftest import treebank_files
 from tests.evaluation import strategies
 from tests.evaluation.drafts import draft_of, perturbed, written
@@ -54,7 +53,7 @@ def official(gold: str, system: str) -> dict[str, Numbers]:
 
 def ours(gold: str, system: str) -> dict[str, Numbers]:
     """The same from Biplanar."""
-    scores = conll18_scores(align(*(PlacedText.from_sentences(parse_conllu(text)) for text in (gold, system))))
+    scores = conll18_scores(align(*(SpannedText.from_sentences(parse_conllu(text)) for text in (gold, system))))
     return {name: _numbers(score) for name, score in scores.items()}
 
 
