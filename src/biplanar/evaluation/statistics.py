@@ -107,7 +107,7 @@ def read_treebank(*paths: str | Path, text_encoding: str = UTF_8) -> Treebank:
 
 def split_files(folder: Path) -> dict[str, Path]:
     """The `*-train`, `*-dev` and `*-test` CoNLL-U files of a folder, compressed or not; at least one."""
-    chosen = {}
+    chosen = dict[str, Path]()
     for split in SPLITS:
         files = [file for ending in ("", *OPENERS) for file in sorted(folder.glob(f"*{split}.conllu{ending}"))]
         if len(files) > 1:
