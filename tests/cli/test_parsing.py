@@ -208,7 +208,7 @@ class TestParse:
             run("parse", "--input", "horizntal"), "unknown input 'horizntal'; did you mean 'horizontal'?"
         )
         check_refused_with(run("parse", "--format", "jsn"), "unknown output 'jsn'; did you mean 'json'?")
-        check_refused_with(run("parse", "-m", tmp_path), "expected a model folder with a config.toml, found none")
+        check_refused_with(run("parse", "-m", tmp_path), "not a model folder")
         check_refused_with(run("parse", tmp_path / "none.conllu"), "No such file or directory")
         check_refused_with(run("parse", "Nobody came." * 100), "--text")
         out = tmp_path / "out.conllu"

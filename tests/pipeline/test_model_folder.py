@@ -13,7 +13,7 @@ from biplanar.pipeline.model_folder import ModelFolder
 
 @pytest.fixture
 def copy(tmp_path):
-    """A copy of the embedded model, whose files are links until they are written anew."""
+    """A copy of the bundled model, whose files are links until they are written again."""
     source = biplanar.load().folder.path
     for path in source.rglob("*"):
         if path.is_file():
@@ -34,19 +34,17 @@ def names(folder: ModelFolder) -> set[str]:
     return {line.split("  ")[1] for line in folder.checksums.read_text(encoding="utf-8").splitlines()}
 
 
-def test_the_embedded_model_has_checksums_of_all_it_loads(copy):
+def test_the_bundled_model_has_checksums_of_all_it_loads(copy):
     files = {path.relative_to(copy.path).as_posix() for path in copy.path.rglob("*") if path.is_file()}
     assert names(copy) == files - {"README.md", "SHA256SUMS"}
-    copy.verify(copy.path)
+    copy.verify(*(copy.path / name for name in names(copy)))
 
 
 @pytest.mark.parametrize("name", sorted(names(biplanar.load().folder)))
-def test_a_damaged_file_is_named_with_both_checksums(copy, name):
+def test_a_damaged_file_is_named(copy, name):
     damage(copy.path / name)
-    with pytest.raises(FileError) as refused:
+    with pytest.raises(FileError, match=f"{name}: .*checksum"):
         biplanar.load(copy.path)("Nobody came.")
-    assert str(refused.value).startswith(f"{copy.path / name}: expected the checksum ")
-    assert "..., found " in str(refused.value)
 
 
 def test_a_folder_without_checksums_is_taken_as_it_is(copy):

@@ -522,7 +522,7 @@ class TestConfig:
 
 class TestLoading:
     def test_no_folder(self, tmp_path):
-        with pytest.raises(FileError, match="expected a model folder"):
+        with pytest.raises(FileError, match="not a model folder"):
             biplanar.load(tmp_path)
 
     def test_another_version_is_refused(self, folder, tmp_path):
@@ -530,7 +530,7 @@ class TestLoading:
         shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
         copy.config.write_text(copy.config.read_text().replace(f"format = {FORMAT_VERSION}", "format = 99"))
         copy.write_checksums()
-        with pytest.raises(FormatError, match=f"expected model format {FORMAT_VERSION} or older, found 99"):
+        with pytest.raises(FileError, match="format 99"):
             biplanar.load(tmp_path)
 
     @pytest.mark.parametrize(
@@ -561,7 +561,7 @@ class TestLoading:
         config = tmp_path / "config.toml"
         config.write_text(config.read_text().replace('encoding = "2p-full"', 'encoding = "rel-pos"'))
         ModelFolder(tmp_path).write_checksums()
-        with pytest.raises(FileError, match=r"vocab\.json: expected labels of rel-pos, found none of head"):
+        with pytest.raises(FileError, match=r"vocab\.json: no labels of head"):
             biplanar.load(tmp_path)
 
 
@@ -589,9 +589,8 @@ class TestDamage:
         first = int.from_bytes(whole[:8], "little") + 8 if runtime == "torch" else 0  # headers have errors of their own
         for _ in range(4):
             path.write_bytes(flipped(whole, rng.randrange(first, len(whole)), rng))
-            with pytest.raises(FileError) as refused:
+            with pytest.raises(FileError, match=f"^{path}: .*checksum"):
                 biplanar.load(tmp_path, runtime=runtime)("Hello there.")
-            assert str(refused.value).startswith(f"{path}: expected the checksum ")
         path.write_bytes(whole)
         assert biplanar.load(tmp_path, runtime=runtime)("Hello there.")
 
@@ -623,7 +622,7 @@ class TestDamage:
         shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
         sums = tmp_path / "SHA256SUMS"
         sums.write_text(f"{sums.read_text(encoding='utf-8')}{line}\n", encoding="utf-8")
-        with pytest.raises(FormatError, match=r"SHA256SUMS:12: expected a SHA-256 checksum and a file name"):
+        with pytest.raises(FormatError, match="SHA256SUMS:12: "):
             biplanar.load(tmp_path)
 
     def test_export_mends_a_network_and_blesses_nothing_else(self, folder, tmp_path):
@@ -633,7 +632,7 @@ class TestDamage:
         export_model(ModelFolder(tmp_path))
         assert biplanar.load(tmp_path)("Hello there.")
         tokenizer.write_bytes(flipped(tokenizer.read_bytes(), 1000, rng))
-        with pytest.raises(FileError, match=r"tokenizer\.udpipe: expected the checksum"):
+        with pytest.raises(FileError, match=r"tokenizer\.udpipe: .*checksum"):
             export_model(ModelFolder(tmp_path))
 
 

@@ -136,7 +136,7 @@ class TestCommand:
             assert self.run("--port", port).startswith(f"biplanar: error: cannot listen on 127.0.0.1:{port}")
 
     def test_no_such_model(self, tmp_path):
-        assert "expected a model folder with a config.toml" in self.run("--port", "0", str(tmp_path))
+        assert "not a model folder" in self.run("--port", "0", str(tmp_path))
 
     def test_without_its_packages(self, tmp_path):
         (tmp_path / "starlette.py").write_text("raise ImportError('hidden')")

@@ -37,8 +37,7 @@ class BiplanarTokenizer(DummyTokenizer):
         return self._segmenter or self._load()
 
     def _load(self) -> Segmenter:
-        for part in (self.folder.segmenter, self.folder.whole_tokens):
-            self.folder.verify(part)
+        self.folder.verify(self.folder.segmenter, self.folder.whole_tokens)
         self._segmenter = Segmenter.load(self.folder.segmenter)
         return self._segmenter
 

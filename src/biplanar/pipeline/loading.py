@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from biplanar.decoding.inventory import LabelInventory, Weights
+from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import get_encoding
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
 from biplanar.pipeline.model_folder import ModelFolder
@@ -68,10 +69,14 @@ def load(
     """
     place = Placement.of(model, device, runtime)
     config, vocabulary = place.folder.read_settings()
-    inventory = LabelInventory(get_encoding(config.encoding), vocabulary.tasks, weights_of(config))
-    if missing := set(inventory.encoding.tasks) - set(vocabulary.tasks):
-        wanted = f"labels of {inventory.encoding.name}"
-        raise FileError(f"{place.folder.vocabulary}: expected {wanted}, found none of {min(missing)}")
+    try:
+        encoding = get_encoding(config.encoding)
+    except UnknownNameError as error:
+        raise FileError(f"{place.folder.config}: {error}") from error
+    for task in (*encoding.tasks, DEPREL):
+        if not vocabulary.tasks.get(task):
+            raise FileError(f"{place.folder.vocabulary}: no labels of {task}, which {config.encoding} needs")
+    inventory = LabelInventory(encoding, vocabulary.tasks, weights_of(config))
     scorer = _load_scorer(place, config, vocabulary, threads)
     lemmas = place.folder.read_lemmas()
     origin = Path(model).resolve() if model is not None and Path(model).is_dir() else model
@@ -91,6 +96,7 @@ def _load_scorer(place: Placement, config: Config, vocabulary: Vocabulary, threa
     if place.runtime == "torch":
         with _needing_torch():
             from biplanar.tagger.checkpoint import load_tagger
+        place.folder.verify(place.folder.weights)
         return load_tagger(place.folder.weights, config, vocabulary, place.device, threads=threads)
     from biplanar.tagger.runtime import OnnxTagger
 
@@ -104,7 +110,9 @@ def _needing_torch() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise BiplanarError("this needs PyTorch: pip install 'biplanar[train]'") from error
+        raise BiplanarError(
+            "this needs PyTorch: install the extra 'train' (pip install '.[train]' in a checkout)"
+        ) from error
 
 
 @cache

@@ -1,21 +1,23 @@
-"""A model's folder: its files, settings and checksums. Nothing in it is executed when it is read."""
+"""A model's folder: its files, settings and checksums. Nothing in it is executed, and nothing outside of it is read."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import stat
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from biplanar.data.files import read_lines, writing
+from biplanar.data.conllu import find_misfit
+from biplanar.data.files import decode_utf8, writing
 from biplanar.encodings.lemma_dictionary import LemmaDictionary
-from biplanar.errors import FileError, FormatError
-from biplanar.tagger.config import Config, NetworkConfig
+from biplanar.errors import BiplanarError, FileError, FormatError
+from biplanar.tagger.config import Config
 from biplanar.tagger.features import Vocabulary
 
 FORMAT_VERSION = 4
@@ -23,21 +25,23 @@ FORMAT_VERSION = 4
 # The bundled model, and where packages register others: a name, and the folder as an attribute of a module.
 BUNDLED, ENTRY_POINTS = "en", "biplanar.models"
 
-# Hexadecimal digits of a SHA-256 checksum, and how many of them a message shows.
-DIGITS, SHOWN_DIGITS = 64, 12
+DIGITS = 64  # of a SHA-256 checksum
 
-# Settings that a folder does not have take these values: models of older formats lack what came later.
-DEFAULTS = {
-    1: Config(network=NetworkConfig(arcs=False, attention=False, depths=False, relation_hidden=None, columns="")),
-    2: Config(network=NetworkConfig(arcs=False, columns="")),
-    3: Config(network=NetworkConfig(arcs=False)),
-    FORMAT_VERSION: Config(),
-}
+# Bytes that files may have which are read as a whole: those for people, and lists of words and labels.
+LARGEST_TEXT, LARGEST_LIST = 1 << 20, 256 << 20
 
-# Auxiliary settings that older formats have and newer ones lack: what they were for, training, is over.
-RETIRED = ("upos", "feats")
+# Dots in a line of settings: what reading TOML takes grows with the square of a key's parts.
+MOST_DOTS = 100
 
-ARC_DIM = "arc_dim"  # it was an auxiliary setting up to format 3
+
+class _Part:
+    """A file or folder of a model."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, folder: ModelFolder, _: type[ModelFolder]) -> Path:
+        return folder.path / self.name
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,20 @@ class ModelFolder:
     """Where the parts of a model are."""
 
     path: Path
+
+    config = _Part("config.toml")  # the settings, with the format's version
+    vocabulary = _Part("vocab.json")  # forms, characters and labels
+    weights = _Part("model.safetensors")  # the network for PyTorch
+    onnx = _Part("onnx")  # the network for ONNX Runtime, in float32: a folder
+    int8 = _Part("int8")  # and in int8
+    segmenter = _Part("tokenizer.udpipe")  # UDPipe's tokenizer, and its tagger where the encoding needs tags
+    whole_tokens = _Part("tokenizer.json")  # what the tokenizer must not cut
+    lemmas = _Part("lemmas.json")  # known lemmas, by UPOS and form; not all models have them
+    card = _Part("README.md")  # data, licence, scores and settings
+    log = _Part("log.jsonl")  # the records of training, a line each
+    curves = _Part("curves.png")  # the records of training as a picture
+    checkpoint = _Part("checkpoint.safetensors")  # kept when training has ended, so that it can be continued
+    checksums = _Part("SHA256SUMS")  # of what is read to parse, in the format of `sha256sum`
 
     @classmethod
     def find(cls, model: str | Path | None = None) -> ModelFolder:
@@ -69,103 +87,23 @@ class ModelFolder:
         raise FileError(f"no model named {name!r}, and no such folder; installed: {installed}")
 
     @property
-    def config(self) -> Path:
-        """The configuration, with the format's version."""
-        return self.path / "config.toml"
-
-    @property
-    def vocabulary(self) -> Path:
-        """Forms, characters and labels."""
-        return self.path / "vocab.json"
-
-    @property
-    def weights(self) -> Path:
-        """The network for PyTorch."""
-        return self.path / "model.safetensors"
-
-    @property
-    def onnx(self) -> Path:
-        """The network for ONNX Runtime, in float32: a folder."""
-        return self.path / "onnx"
-
-    @property
-    def int8(self) -> Path:
-        """The network for ONNX Runtime, in int8: a folder."""
-        return self.path / "int8"
-
-    @property
-    def segmenter(self) -> Path:
-        """UDPipe's tokenizer, and its tagger where the encoding needs tags."""
-        return self.path / "tokenizer.udpipe"
-
-    @property
-    def lemmas(self) -> Path:
-        """Known lemmas, by UPOS and form; not all models have them."""
-        return self.path / "lemmas.json"
-
-    @property
-    def whole_tokens(self) -> Path:
-        """What the tokenizer must not cut; old models have none."""
-        return self.path / "tokenizer.json"
-
-    @property
-    def card(self) -> Path:
-        """The model card: data, licence, scores and settings."""
-        return self.path / "README.md"
-
-    @property
-    def log(self) -> Path:
-        """The records of training, a line each."""
-        return self.path / "log.jsonl"
-
-    @property
-    def curves(self) -> Path:
-        """The records of training as a picture."""
-        return self.path / "curves.png"
-
-    @property
-    def checkpoint(self) -> Path:
-        """The state of the training; kept when it has ended, so that it can go on with more epochs."""
-        return self.path / "checkpoint.safetensors"
-
-    @property
-    def checksums(self) -> Path:
-        """SHA-256 checksums of what is read to parse, in the format of `sha256sum`; old models have none."""
-        return self.path / "SHA256SUMS"
-
-    @property
     def parts(self) -> tuple[Path, ...]:
         """What loading reads beside the network; not all of it need be there."""
         return (self.config, self.vocabulary, self.lemmas, self.segmenter, self.whole_tokens)
 
     def write_settings(self, config: Config, vocabulary: Vocabulary) -> None:
-        """Write configuration and vocabulary."""
+        """Write settings and vocabulary."""
         with writing(self.vocabulary) as stream:
             json.dump(vocabulary.to_dict(), stream, ensure_ascii=False)
         with writing(self.config) as stream:
             stream.write(f"format = {FORMAT_VERSION}\n{config.to_toml()}")
 
     def read_settings(self) -> tuple[Config, Vocabulary]:
-        """Read configuration and vocabulary; a folder of another format's version is refused."""
+        """Read settings and vocabulary, and check every value."""
         if not self.config.exists():
-            raise FileError(f"{self.path}: expected a model folder with a config.toml, found none")
-        self.verify(self.config)
-        self.verify(self.vocabulary)
-        values = self._parse(self.config, tomllib.loads, tomllib.TOMLDecodeError)
-        version = values.pop("format", None)
-        if version not in tuple(DEFAULTS):
-            message = f"expected model format {FORMAT_VERSION} or older, found {version}"
-            raise FormatError(str(self.config), 1, message)
-        names = self._parse(self.vocabulary, json.loads, json.JSONDecodeError)
-        for section in Config().to_dict():
-            if section not in values and not (section == "decoding" and version != FORMAT_VERSION):
-                raise FileError(f"{self.config}: truncated or corrupt (it has no {section!r})")
-        if version != FORMAT_VERSION:
-            _modernise(values)
-        try:
-            return Config.from_dict(values, DEFAULTS[version]), Vocabulary.from_dict(names)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise FileError(f"{self.vocabulary}: expected forms, chars and tasks, found others") from error
+            raise FileError(f"{self.path}: not a model folder: it has no {self.config.name}")
+        self.verify(self.card)  # which servers show
+        return self._read(self.config, _config, LARGEST_TEXT), self._read(self.vocabulary, _vocabulary, LARGEST_LIST)
 
     def write_lemmas(self, dictionary: LemmaDictionary) -> None:
         """Write known lemmas."""
@@ -174,22 +112,21 @@ class ModelFolder:
 
     def read_lemmas(self) -> LemmaDictionary | None:
         """Read known lemmas, if there are any."""
-        if not self.lemmas.exists():
-            return None
-        self.verify(self.lemmas)
-        lemmas = self._parse(self.lemmas, json.loads, json.JSONDecodeError)
-        rows = lemmas.values() if isinstance(lemmas, dict) else [lemmas]
-        if not all(isinstance(own, dict) and all(isinstance(one, str) for one in own.values()) for own in rows):
-            raise FileError(f"{self.lemmas}: expected lemmas by UPOS and form, found others")
-        return LemmaDictionary(lemmas)
+        return self._read(self.lemmas, _lemmas, LARGEST_LIST) if self.lemmas.exists() else None
 
-    def _parse(self, path: Path, parse: Any, failure: type[Exception]) -> Any:
+    def _read(self, path: Path, parse: Callable[[str], Any], largest: int) -> Any:
+        """What a file holds; whatever is wrong with it, the error names the file."""
+        self.verify(path)
         try:
+            if path.stat().st_size > largest:
+                raise FileError(f"{path}: larger than {largest >> 20} MB")
             return parse(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise FileError(f"{path}: {error.strerror or error}") from error
-        except (failure, UnicodeDecodeError) as error:
-            raise FileError(f"{path}: truncated or corrupt ({error})") from error
+        except FileError:
+            raise
+        except (ValueError, RecursionError, BiplanarError) as error:
+            raise FileError(f"{path}: {error}") from error
 
     def write_checksums(self) -> None:
         """Write the checksums of all files that loading reads, but for weights, which hold their own."""
@@ -198,14 +135,19 @@ class ModelFolder:
         with writing(self.checksums) as stream:
             stream.writelines(f"{_sha256(path)}  {path.relative_to(self.path).as_posix()}\n" for path in found)
 
-    def verify(self, part: Path) -> None:
-        """Refuse a file, or a folder with one, whose checksum is another than the one that was written."""
-        for path, expected in self._read_checksums():
-            if part in (path, *path.parents) and path.exists() and (found := _sha256(path)) != expected:
-                message = f"{path}: expected the checksum {expected[:SHOWN_DIGITS]}..., found {found[:SHOWN_DIGITS]}..."
-                raise FileError(
-                    f"{message}; the file is damaged (if it was meant to change, remove its line from {self.checksums})"
-                )
+    def verify(self, *parts: Path) -> None:
+        """Refuse a file that is no regular one, such as a pipe, or whose checksum is wrong; of a folder, any file.
+
+        A link to a regular file is as good as the file: caches of downloaded models are made of links.
+        """
+        expected = dict(self._read_checksums())
+        for path in (path for part in parts for path in (sorted(part.iterdir()) if part.is_dir() else [part])):
+            if not path.exists():  # its reader says so, if it is needed
+                continue
+            _check_regular(path)
+            if path in expected and _sha256(path) != expected[path]:
+                hint = f"if it was meant to change, remove its line from {self.checksums}"
+                raise FileError(f"{path}: the file is damaged: its checksum is wrong ({hint})")
 
     def network_checksum(self) -> str:
         """The checksum of the network in whichever form the folder has it, to tell models apart."""
@@ -215,13 +157,21 @@ class ModelFolder:
     def _read_checksums(self) -> Iterator[tuple[Path, str]]:
         if not self.checksums.exists():
             return
-        for number, line in read_lines(self.checksums):
+        _check_regular(self.checksums)
+        with self.checksums.open("rb") as stream:
+            text = decode_utf8(stream.read(LARGEST_TEXT), str(self.checksums), 1)
+        for number, line in enumerate(text.splitlines(), 1):
             digest, separator, name = line.partition("  ")
-            if len(digest) != DIGITS or not separator or not name:
-                raise FormatError(
-                    str(self.checksums), number, "expected a SHA-256 checksum and a file name, found others"
-                )
+            if len(digest) != DIGITS or not separator or not is_inside(name):
+                message = "not a SHA-256 checksum and the name of a file in this folder"
+                raise FormatError(str(self.checksums), number, message)
             yield self.path / name, digest
+
+
+def is_inside(name: str) -> bool:
+    """Whether the name of a file does not lead out of its folder."""
+    path = PurePosixPath(name)
+    return bool(path.parts) and not (path.is_absolute() or ".." in path.parts or "\\" in name)
 
 
 def _bundled_folder() -> Path:
@@ -238,14 +188,38 @@ def _registered_folder(entry: EntryPoint) -> Path:
         raise FileError(f"the package of the model {entry.name!r} is broken ({error})") from error
 
 
-def _modernise(values: dict[str, Any]) -> None:
-    """Settings of an older format as they are called now."""
-    network, auxiliary = values["network"], values["auxiliary"]
-    if isinstance(network, dict) and isinstance(auxiliary, dict):
-        for name in RETIRED:
-            auxiliary.pop(name, None)
-        if ARC_DIM in auxiliary:
-            network[ARC_DIM] = auxiliary.pop(ARC_DIM)
+def _config(text: str) -> Config:
+    if any(line.count(".") > MOST_DOTS for line in text.splitlines()):
+        raise ValueError("a key with too many parts")
+    values = tomllib.loads(text)
+    version = values.pop("format", None)
+    if version != FORMAT_VERSION:
+        raise ValueError(f"model format {version!r} instead of {FORMAT_VERSION}")
+    if missing := set(Config().to_dict()) - set(values):
+        raise ValueError(f"truncated: no {min(missing)!r}")
+    return Config.from_dict(values)
+
+
+def _vocabulary(text: str) -> Vocabulary:
+    return Vocabulary.from_dict(json.loads(text))
+
+
+def _lemmas(text: str) -> LemmaDictionary:
+    lemmas = json.loads(text)
+    rows = lemmas.values() if isinstance(lemmas, dict) else [lemmas]
+    if not all(isinstance(own, dict) and all(isinstance(one, str) for one in own.values()) for own in rows):
+        raise ValueError("not lemmas by UPOS and form")
+    if any(find_misfit(list(own.values())) is not None for own in rows):
+        raise ValueError("a lemma that is empty or has a tab or a line end")
+    return LemmaDictionary(lemmas)
+
+
+def _check_regular(path: Path) -> None:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise FileError(f"{path}: not a regular file")
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error
 
 
 def _sha256(path: Path) -> str:

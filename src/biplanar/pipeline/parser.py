@@ -96,8 +96,7 @@ class Parser:
 
             if not self.folder.segmenter.exists():
                 raise FileError(f"{self.folder.path}: this model has no tokenizer, so it takes words and not raw text")
-            self.folder.verify(self.folder.segmenter)
-            self.folder.verify(self.folder.whole_tokens)
+            self.folder.verify(self.folder.segmenter, self.folder.whole_tokens)
             self._segmenter = Segmenter.load(self.folder.segmenter)
         return self._segmenter
 

@@ -54,8 +54,11 @@ def load_tagger(
     """
     if threads is not None:
         torch.set_num_threads(threads)
+    tensors, _ = _read(path)
+    with torch.device("meta"):  # which takes no memory: the settings may say sizes that no machine has
+        _fill(build_network(config, vocabulary), tensors, path, assign=True)
     network = build_network(config, vocabulary)
-    load_weights(network, path)
+    _fill(network, tensors, path)
     where = choose_device(device)
     return TorchTagger(network.to(where), vocabulary, where, precision=HALF if where.type == "cuda" else FULL)
 
@@ -162,9 +165,9 @@ def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
-def _fill(network: nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
+def _fill(network: nn.Module, tensors: dict[str, Tensor], path: Path, *, assign: bool = False) -> None:
     try:
-        network.load_state_dict(tensors)
+        network.load_state_dict(tensors, assign=assign)
     except RuntimeError as error:
         raise FileError(f"{path}: expected the weights of another network than found") from error
 

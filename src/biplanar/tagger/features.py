@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,9 +12,14 @@ import numpy as np
 
 from biplanar.data.arrays import Int64s
 from biplanar.data.forest import offsets_of
+from biplanar.data.rows import find_misfit
+from biplanar.errors import LabelError
 
 PAD, UNKNOWN = 0, 1
 RESERVED = 2
+
+# Vectors of training files that a network may have.
+MOST_TREEBANKS = 10_000
 
 # Longer words are spelled by their beginning and end only.
 LONGEST_SPELLING = 40
@@ -83,9 +88,28 @@ class Vocabulary:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Vocabulary:
-        """From plain values."""
-        tasks = {task: tuple(labels) for task, labels in values["tasks"].items()}
-        return cls(tuple(values["forms"]), tuple(values["chars"]), tasks, int(values.get("treebanks", 1)))
+        """From plain values, each of which is checked."""
+        if not isinstance(values, dict) or set(values) != {one.name for one in fields(cls)}:
+            raise LabelError("not a vocabulary of forms, chars, tasks and treebanks")
+        if type(values["treebanks"]) is not int or not 1 <= values["treebanks"] <= MOST_TREEBANKS:
+            raise LabelError(f"treebanks must be a number from 1 to {MOST_TREEBANKS:,}")
+        if not isinstance(values["tasks"], dict):
+            raise LabelError("tasks must be lists of labels by their names")
+        forms, chars = _names(values["forms"], "forms"), _names(values["chars"], "chars")
+        return cls(
+            forms, chars, {task: _names(values["tasks"][task], task) for task in values["tasks"]}, values["treebanks"]
+        )
+
+
+def _names(values: Any, kind: str) -> tuple[str, ...]:
+    """Different names that columns of CoNLL-U can hold."""
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise LabelError(f"{kind} must be a list of text")
+    if (at := find_misfit(values)) is not None or len(set(values)) < len(values):
+        raise LabelError(
+            f"{kind} must be different, without tabs and line ends" + ("" if at is None else f", not {values[at]!r}")
+        )
+    return tuple(values)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from zipfile import ZIP_STORED
 
 import numpy as np
 import onnxruntime
@@ -15,7 +16,7 @@ from biplanar.data.arrays import Float32s, Int64s
 from biplanar.data.files import writing
 from biplanar.data.forest import offsets_of
 from biplanar.decoding.arcs import ArcProducts
-from biplanar.decoding.scores import ColumnTables, Scores
+from biplanar.decoding.scores import DEPREL, ColumnTables, Scores
 from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.features import Batch, Spellings, Vocabulary
@@ -26,6 +27,10 @@ DEPENDENT, GOVERNOR = "relation.dependent", "relation.head"
 
 # And in arcs: its vectors as a dependent and as a head, and the score of the root as its head.
 ARC_TABLES = ARC_DEPENDENT, ARC_HEAD, ARC_ROOT = "arc.dependent", "arc.head", "arc.root"
+
+# What each graph is given, and what the one of words is given besides if it has attention.
+FORM_INPUTS, WORD_INPUTS = {"ids", "chars", "lengths"}, {"forms", "words", "lengths", "places"}
+RELATION_INPUTS, WINDOW_INPUTS = {"dependents", "heads", "governors"}, {"windows", "window_lengths", "window_places"}
 
 # The version of the graph's layout; a file of another version is refused.
 FORMAT_KEY, FORMAT_VERSION = "biplanar_format", "2"
@@ -77,17 +82,25 @@ class OnnxTagger:
     def __init__(self, folder: str | Path, vocabulary: Vocabulary, *, threads: int = 1) -> None:
         self.files = OnnxFiles(Path(folder))
         self._words = _load(self.files.words, threads)
+        inputs = _check_inputs(self._words, WORD_INPUTS, self.files.words, more=WINDOW_INPUTS)
         self._network = _metadata(self._words, NETWORK_KEY) or ""
-        self._spell = self._load_part(self.files.forms, threads)
-        self._attends = any(one.name == "windows" for one in self._words.get_inputs())
+        self._spell = self._load_part(self.files.forms, threads, FORM_INPUTS)
+        self._attends = inputs >= WINDOW_INPUTS
         self.labels = _output_sizes(self._words, self.files.words)
         self._check_labels(vocabulary)
         (self._form_width,) = _output_sizes(self._spell, self.files.forms).values()
-        self._relations = self._load_part(self.files.relations, threads) if DEPENDENT in self.labels else None
+        self._relations = None
+        if DEPENDENT in self.labels:
+            self._relations = self._load_part(self.files.relations, threads, RELATION_INPUTS)
+        self._deprels = len(vocabulary.tasks.get(DEPREL, ()))
         self._forms = FormCache(vocabulary, self._encode_forms, known=self._read_known(len(vocabulary.forms)))
 
-    def _load_part(self, path: Path, threads: int) -> onnxruntime.InferenceSession:
+    def _load_part(self, path: Path, threads: int, inputs: set[str]) -> onnxruntime.InferenceSession:
+        """A graph with one output."""
         session = _load(path, threads)
+        _check_inputs(session, inputs, path)
+        if len(session.get_outputs()) != 1:
+            raise FileError(f"{path}: not the graph that belongs here: it has several outputs")
         if _metadata(session, NETWORK_KEY) != self._network:
             raise FileError(f"{path}: expected a part of the same network as {self.files.words}, found another's")
         return session
@@ -111,6 +124,8 @@ class OnnxTagger:
             path.open("rb") as stream,
             np.load(stream, allow_pickle=False) as parts,
         ):
+            if any(part.compress_type != ZIP_STORED for part in parts.zip.infolist()):
+                raise ValueError("compressed")  # what may become much larger than the file
             rounded, network = parts["vectors"], str(parts["network"])
         if network != self._network:
             raise FileError(f"{path}: expected a part of the same network as {self.files.words}, found another's")
@@ -143,9 +158,7 @@ class OnnxTagger:
         except Exception as error:  # ONNX Runtime's errors have no base of their own
             message = f"{self.files.forms}: these words do not fit the network, whose vocabulary must be another's"
             raise BiplanarError(f"{message} ({_first_line(error)})") from error
-        expected = (len(spellings.ids), self._form_width)
-        if vectors.shape != expected:
-            raise FileError(f"{self.files.forms}: expected vectors of shape {expected}, found {vectors.shape}")
+        _check_table(vectors, (len(spellings.ids), self._form_width), self.files.forms)
         return np.asarray(vectors, dtype=np.float32)
 
     def represent(self, forms: Sequence[str]) -> Float32s:
@@ -175,13 +188,17 @@ class OnnxTagger:
         if self._attends:
             inputs |= _windows(batch.windows)
         with _running(self.files.words):
-            return dict(zip(self.labels, self._words.run(list(self.labels), inputs), strict=True))
+            tables = dict(zip(self.labels, self._words.run(list(self.labels), inputs), strict=True))
+        for task, table in tables.items():
+            _check_table(table, (len(places), self.labels[task]), self.files.words)
+        return tables
 
     def _relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
         """Scores of relations, given each word's head: (words, relations)."""
         assert self._relations is not None
         with _running(self.files.relations):
             (scores,) = self._relations.run(None, {"dependents": dependents, "heads": heads, "governors": governors})
+        _check_table(scores, (len(governors), self._deprels), self.files.relations)
         return np.asarray(scores, dtype=np.float32)
 
 
@@ -200,6 +217,22 @@ def _load(path: Path, threads: int) -> onnxruntime.InferenceSession:
         found = "none" if version is None else f"{version!r}"
         raise FileError(f"{path}: expected a Biplanar network of format {FORMAT_VERSION!r}, found {found}")
     return session
+
+
+def _check_inputs(
+    session: onnxruntime.InferenceSession, wanted: Set[str], path: Path, more: Set[str] = frozenset()
+) -> Set[str]:
+    """The inputs of a graph: those that are wanted, and maybe some more."""
+    found = {one.name for one in session.get_inputs()}
+    if found not in (wanted, wanted | more):
+        raise FileError(f"{path}: not the graph that belongs here: its inputs are {', '.join(sorted(found))}")
+    return found
+
+
+def _check_table(table: Float32s, shape: tuple[int, int], path: Path) -> None:
+    """Compiled code takes the shape for granted."""
+    if table.shape != shape or table.dtype != np.float32:
+        raise FileError(f"{path}: a table of shape {table.shape} of {table.dtype} instead of {shape} of float32")
 
 
 def _output_sizes(session: onnxruntime.InferenceSession, path: Path) -> dict[str, int]:

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 
 from biplanar.data.conllu import Sentence, Token
@@ -104,10 +105,12 @@ class WholeTokens:
             return cls()
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-            lists = {name: tuple(map(str, values[name])) for name in asdict(cls())}
+            lists = {name: tuple(values[name]) for name in asdict(cls())}
+            if not all(isinstance(one, str) for one in chain(*lists.values())):
+                raise TypeError("expected lists of text")
         except OSError as error:
             raise FileError(f"{path}: {error.strerror or error}") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise FileError(f"{path}: truncated or corrupt ({error})") from error
         if unknown := set(lists["patterns"]) - set(PATTERNS):
             raise FileError(f"{path}: expected patterns of {', '.join(PATTERNS)}, found {', '.join(sorted(unknown))}")
