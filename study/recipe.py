@@ -112,7 +112,7 @@ def commands(steps: Sequence[Step], place: Place) -> Iterator[tuple[Step, list[s
     for step in steps:
         folder = ModelFolder(place.models / step.name)
         if not folder.card.exists():
-            resume = ["--resume"] if folder.checkpoint.exists() else []
+            resume = ["--resume"] if folder.unfinished.checkpoint.exists() else []
             yield step, [sys.executable, "-m", "biplanar", "train", *place.arguments(step), *resume]
 
 

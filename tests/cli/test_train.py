@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
+import biplanar
 from tests.paths import ROOT
 
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")  # colours and movements of the cursor
@@ -56,17 +57,18 @@ def interrupted(folder, wanted: str, *options: str) -> tuple[int, str]:
     return process.returncode, rest[-1]
 
 
-def test_a_line_for_each_stage_and_look_at_dev_where_there_is_no_terminal(tmp_path):
+def test_a_line_for_each_stage_evaluation_and_score_where_there_is_no_terminal(tmp_path):
     code, lines = run(tmp_path, "--training.epochs", "3")
     assert code == 0
-    assert [re.sub(r"  loss .*", "", line) for line in lines] == [
-        "training: 190 words, 3 epochs of about 3 batches, on cpu",
+    assert [re.sub(r"  loss .*| UAS .*", "", line) for line in lines] == [
+        "training: 190 words, 3 epochs, on cpu",
         "epoch 1/3",
         "epoch 2/3",
         "epoch 3/3",
         "exporting the network",
         "choosing the weights of decoding",
-        "evaluating on the dev file",
+        "evaluating on dev",
+        "dev, gold words:",
         f"biplanar: the model is in {tmp_path}; its card is {tmp_path / 'README.md'}",
     ]
 
@@ -77,6 +79,9 @@ def test_a_bar_with_epochs_batches_and_the_time_left_on_a_terminal(tmp_path):
         os.close(keyboard)
         shown = CONTROL.sub("", "".join(_everything(screen)))
     assert re.search(r"epoch \d+/40, batch \d+/\d+ .*0:00:\d\d left", shown)
+    for stage in ("exporting the network", "choosing the weights of decoding", "evaluating on dev"):
+        assert re.search(rf"{stage} *[━╸╺]+ +[^━]", shown)  # a bar, without a time that would be wrong
+    assert not re.search(r"exporting[^\n]*left", shown)
     assert "None" not in shown
 
 
@@ -94,16 +99,16 @@ def test_ctrl_c_says_what_is_saved_and_how_to_go_on(tmp_path):
     code, last = interrupted(tmp_path, "epoch 2/400", *epochs)
     assert code == 130
     found = re.fullmatch(
-        rf"biplanar: interrupted; epoch (\d+) is saved in {tmp_path / 'checkpoint.safetensors'}, "
-        "and the same command with --resume goes on from there",
+        rf"biplanar: interrupted; epoch (\d+) is saved in {tmp_path / 'unfinished' / 'checkpoint.safetensors'}; "
+        "the same command with --resume continues there",
         last,
     )
     assert found
-    assert not list(tmp_path.glob(".*"))
+    assert not list(tmp_path.rglob(".*"))
     fewer = ("--training.epochs", str(int(found[1]) + 1), "--training.evaluations", "400")
     code, lines = run(tmp_path, *fewer, "--resume")
     assert code == 0
-    assert lines[0].startswith(f"going on after epoch {found[1]}: ")
+    assert lines[0].startswith(f"resuming after epoch {found[1]}: ")
     assert lines[1].startswith(f"epoch {int(found[1]) + 1}/")
 
 
@@ -111,7 +116,59 @@ def test_ctrl_c_says_what_is_saved_and_how_to_go_on(tmp_path):
 def test_ctrl_c_before_anything_is_saved(tmp_path):
     code, last = interrupted(tmp_path, "training: ", "--training.epochs", "5000", "--training.evaluations", "1")
     assert code == 130
-    assert last == "biplanar: interrupted; nothing is saved yet, and the same command starts anew"
+    assert last.startswith("biplanar: interrupted; nothing new is saved")
     code, lines = run(tmp_path, "--training.epochs", "1")
     assert code == 0
     assert lines[1].startswith("epoch 1/1")
+
+
+def test_a_kill_while_a_training_is_extended_leaves_the_old_model(tmp_path):
+    assert run(tmp_path, "--training.epochs", "1")[0] == 0
+    before = biplanar.load(tmp_path)([["She", "sleeps"]]).to_conllu()
+    with start(tmp_path, "--training.epochs", "5", "--resume") as process:
+        next(line for line in process.stderr if line.startswith(b"exporting"))
+        process.kill()
+    assert biplanar.load(tmp_path)([["She", "sleeps"]]).to_conllu() == before
+    code, lines = run(tmp_path, "--training.epochs", "5", "--resume")
+    assert code == 0
+    assert lines[0].startswith("resuming after epoch 5")
+    assert biplanar.load(tmp_path)([["She", "sleeps"]]).to_conllu() != before
+
+
+class TestTreebankFolder:
+    FILES = ("xx_x-ud-train.conllu", "xx_x-ud-dev.conllu", "xx_x-ud-test.conllu")
+
+    @pytest.fixture
+    def treebank(self, tmp_path):
+        for name in self.FILES:
+            (tmp_path / name).symlink_to(TINY)
+        return tmp_path
+
+    def train(self, run, *arguments):
+        return run("train", *arguments, "--training.epochs", "1", *SMALL)
+
+    def test_its_files_are_found_by_their_names(self, run, treebank):
+        result = self.train(run, treebank, "paper", "-o", treebank / "model")
+        assert result.code == 0
+        card = (treebank / "model" / "README.md").read_text()
+        assert "| trained on | xx_x-ud-train.conllu |" in card
+        assert "| test, gold words |" in card
+        assert "| encoding | 2p-greedy |" in card
+
+    @pytest.mark.parametrize(("missing", "wanted"), [(FILES[1], "no dev file"), (FILES[0], "no training file")])
+    def test_a_missing_file(self, run, treebank, missing, wanted):
+        (treebank / missing).unlink()
+        result = self.train(run, treebank)
+        assert result.code == 2
+        assert wanted in result.err
+
+    def test_several_files(self, run, treebank):
+        (treebank / "yy-ud-train.conllu").symlink_to(TINY)
+        result = self.train(run, treebank)
+        assert result.code == 2
+        assert "xx_x-ud-train.conllu, yy-ud-train.conllu" in result.err
+
+    def test_no_files(self, run, tmp_path):
+        result = self.train(run, tmp_path)
+        assert result.code == 2
+        assert f"{tmp_path}: no files named *-train.conllu" in result.err

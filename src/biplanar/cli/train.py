@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biplanar.cli.options import split_names
+
 if TYPE_CHECKING:
     from biplanar.pipeline.model_folder import ModelFolder
     from biplanar.pipeline.train import Event
 
-# What a process ends with that was interrupted, by convention: 128 and the number of the signal.
+# The exit code of an interrupted process, by convention: 128 and the number of the signal.
 INTERRUPTED = 130
 
-# Seconds that the time left is estimated by: long enough to hold a look at the dev file or more.
+# The time left is estimated from this many seconds: long enough for an evaluation on dev.
 RECENT = 300
 
 
 def train(
+    treebank: Annotated[
+        str | None, typer.Argument(help="A folder with *-train, *-dev and *-test CoNLL-U files, instead of options.")
+    ] = None,
     config: Annotated[str | None, typer.Argument(help="accurate, large, pure, fast, paper, or a TOML file.")] = None,
     train: Annotated[
         list[str] | None, typer.Option("--train", help="Parsed CoNLL-U; may be given several times.")
@@ -43,11 +48,12 @@ def train(
     settings: Annotated[list[str] | None, typer.Option("--set", help="section.key=value", hidden=True)] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on from the checkpoint; with more --training.epochs also after the end."),
+        typer.Option("--resume", help="Continue from the checkpoint; with more --training.epochs also after the end."),
     ] = False,
 ) -> None:
     """Train a parser on a treebank. Any setting can be changed: --network.hidden 200, --training.epochs 50, ...
 
+    biplanar train UD_Lithuanian-ALKSNIS -o my-model
     biplanar train --train train.conllu --dev dev.conllu -o my-model
     biplanar train fast --train train.conllu --dev dev.conllu --encoding rel-pos --training.epochs 50
     biplanar train --train train.conllu --dev dev.conllu -o my-model --resume
@@ -56,18 +62,22 @@ def train(
 
     from biplanar.errors import BiplanarError
 
-    if not train or not dev:
-        raise BiplanarError("expected --train and --dev files")
     try:
         from biplanar.pipeline.train import Data, train_model
     except ImportError as error:
         raise BiplanarError(f"training needs more packages: pip install 'biplanar[train]' ({error})") from error
+    from biplanar.evaluation.statistics import split_files
     from biplanar.pipeline.model_folder import ModelFolder
     from biplanar.tagger.config import read_config
 
+    if treebank and not config and not Path(treebank).is_dir():
+        treebank, config = None, treebank
+    files = {split: str(file) for split, file in split_files(Path(treebank)).items()} if treebank else {}
+    train, dev = train or [files[split] for split in files if split == "train"], dev or files.get("dev")
+    if not train or not dev:
+        raise BiplanarError("no training file: name one with --train" if dev else "no dev file: name one with --dev")
     chosen = read_config(config, _overrides(settings or []) | ({"encoding": encoding} if encoding else {}))
-    teachers = [folder for folder in (distill or "").split(",") if folder]
-    data = Data(train, dev, test, licence, teachers, raw or [], start)
+    data = Data(train, dev, test or files.get("test"), licence, split_names(distill or ""), raw or [], start)
     folder = ModelFolder(Path(output))
     try:
         _show(train_model(data, chosen, folder, seed=seed, device=device, resume=resume))
@@ -97,15 +107,16 @@ def _overrides(settings: list[str]) -> dict[str, str]:
     pairs = [setting.partition("=") for setting in settings]
     for name, sign, _ in pairs:
         if not sign:
-            raise BiplanarError(f"expected --{name} VALUE, found no value")
+            raise BiplanarError(f"--{name} needs a value")
     return {name: value for name, _, value in pairs}
 
 
 def _show(events: Iterator[Event]) -> None:
-    """A line for each stage and each look at the dev file; on a terminal also a bar, with the time left."""
+    """A line for each stage, evaluation and final score; on a terminal also a bar, in training with the time left."""
     from rich import progress
     from rich.console import Console
 
+    from biplanar.pipeline.train import Stage
     from biplanar.tagger.training import Progress
 
     console = Console(stderr=True)
@@ -113,24 +124,27 @@ def _show(events: Iterator[Event]) -> None:
         progress.TextColumn("{task.description}"),
         progress.BarColumn(),
         progress.TimeRemainingColumn(),
-        progress.TextColumn("left"),
+        progress.TextColumn("{task.fields[unit]}"),
     )
     disable = not console.is_terminal
     with progress.Progress(*columns, console=console, disable=disable, speed_estimate_period=RECENT) as bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task("reading", total=None, unit="")
         for event in events:
             if isinstance(event, Progress):
                 where = f"epoch {event.epoch}/{event.epochs}, batch {event.batch}/{event.batches}"
                 done = event.epoch - 1 + event.batch / event.batches
-                bar.update(task, description=where, completed=done, total=event.epochs)
-            else:
-                console.print(str(event), highlight=False, markup=False, soft_wrap=True)
+                bar.update(task, description=where, completed=done, total=event.epochs, unit="left")
+                continue
+            console.print(str(event), highlight=False, markup=False, soft_wrap=True)
+            if isinstance(event, Stage):  # a bar without a total shows that something is going on
+                bar.remove_task(task)
+                task = bar.add_task(str(event), total=None, unit="")
 
 
 def _what_is_saved(folder: ModelFolder) -> str:
     from biplanar.tagger.checkpoint import saved_epoch
 
-    if not folder.checkpoint.exists():
-        return "nothing is saved yet, and the same command starts anew"
-    epoch = saved_epoch(folder.checkpoint)
-    return f"epoch {epoch} is saved in {folder.checkpoint}, and the same command with --resume goes on from there"
+    checkpoint = folder.unfinished.checkpoint
+    if not checkpoint.exists():
+        return "nothing new is saved, and the same command starts again"
+    return f"epoch {saved_epoch(checkpoint)} is saved in {checkpoint}; the same command with --resume continues there"

@@ -74,17 +74,33 @@ class ModelFolder:
         if model is None:
             return cls(_bundled_folder())
         path, name = Path(model), str(model)
-        if cls(path).config.exists() or isinstance(model, Path) or path.name != name:
-            return cls(path)
+        found = cls(path).current
+        if found.config.exists() or isinstance(model, Path) or path.name != name:
+            return found
         if name == BUNDLED:
             return cls(_bundled_folder())
         registered = entry_points(group=ENTRY_POINTS)
         if name in registered.names:
             return cls(_registered_folder(registered[name]))
         if path.exists():
-            return cls(path)
+            return found
         installed = ", ".join(sorted({*registered.names, BUNDLED}))
         raise FileError(f"no model named {name!r}, and no such folder; installed: {installed}")
+
+    @property
+    def unfinished(self) -> ModelFolder:
+        """Where a training writes until its model is finished."""
+        return ModelFolder(self.path / "unfinished")
+
+    @property
+    def finished(self) -> ModelFolder:
+        """Where a finished model is while it replaces the one in this folder."""
+        return ModelFolder(self.path / "finished")
+
+    @property
+    def current(self) -> ModelFolder:
+        """The model to load."""
+        return self.finished if self.finished.path.exists() else self
 
     @property
     def parts(self) -> tuple[Path, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,15 +16,15 @@ from biplanar.decoding import DEFAULT_DECODER, DEFAULT_LABEL_DECODER
 from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lemma_dictionary import LemmaDictionary
-from biplanar.errors import BiplanarError, FileError
+from biplanar.errors import BiplanarError, FileError, FormatError
 from biplanar.evaluation import evaluate
-from biplanar.pipeline.loading import load
+from biplanar.pipeline.loading import load, weights_of
 from biplanar.pipeline.model_card import write_card
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
-from biplanar.pipeline.tuning import ScoredTreebank
+from biplanar.pipeline.tuning import tuned
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, load_weights, save_checkpoint, save_weights
-from biplanar.tagger.config import AUTO, Config, DecodingConfig
+from biplanar.tagger.config import Config
 from biplanar.tagger.device import choose_device
 from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.export import export_onnx
@@ -36,6 +37,8 @@ from biplanar.tokenizer.training import epochs_for, train_segmenter
 
 # Those of columns where the model predicts them.
 METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "UPOS", "XPOS", "UFeats", "Lemmas", "Words", "Sentences")
+
+LARGEST_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -61,16 +64,31 @@ class Stage:
         return self.name
 
 
-Event = Stage | Progress | Record
+@dataclass(frozen=True)
+class FinalScores:
+    """Scores of the finished model in percent, by metric."""
+
+    split: str  # dev or test
+    source: str  # gold words or raw text
+    scores: Mapping[str, float]
+
+    def __str__(self) -> str:
+        return f"{self.split}, {self.source}: " + "  ".join(f"{name} {one:.2f}" for name, one in self.scores.items())
+
+
+Event = Stage | Progress | Record | FinalScores
 
 
 def train_model(
     data: Data, config: Config, folder: ModelFolder, *, seed: int = 1, device: str = "auto", resume: bool = False
 ) -> Iterator[Event]:
-    """Train; yields a `Progress` after each batch, a `Record` after each look at the dev file, a `Stage` between.
+    """Train; yields a `Progress` after each batch, a `Record` after each evaluation on dev, a `Stage` between.
 
-    Before a record is yielded, a checkpoint is saved. When the events end, the model folder is complete.
+    Before a record is yielded, a checkpoint is saved in `folder.unfinished`. When the events end, the model folder is
+    complete. A model that was there before is kept until the new one is finished, and replaced at once.
     """
+    if not 0 <= seed <= LARGEST_SEED:
+        raise BiplanarError(f"the seed must be from 0 to {LARGEST_SEED:,}")
     if data.raw and not data.teachers:
         raise BiplanarError("raw text needs teachers to parse it: name them with --distill")
     files = [_read_treebank(path) for path in data.train]
@@ -83,7 +101,7 @@ def train_model(
     if teachers:
         yield Stage("computing soft targets with the teachers")
     more = list(_parse_raw(teachers, data.raw))
-    start = None if data.start is None else ModelFolder(Path(data.start))
+    start = None if data.start is None else ModelFolder(Path(data.start)).current
     trainer = Trainer(
         config,
         train + more,
@@ -97,22 +115,25 @@ def train_model(
     )
     checksums = [teacher.folder.network_checksum() for teacher in teachers]
     origin = Origin.of(trainer, checksums, "" if start is None else start.network_checksum())
-    _prepare(folder, trainer, origin, resume)
+    records, work = _prepare(folder, trainer, origin, resume), folder.unfinished
     yield Stage(_describe(trainer))
     for event in trainer.run():
         if isinstance(event, Record):
             if event.best:
-                save_weights(trainer.kept, folder.weights)
-            _log(folder, event)
-            save_checkpoint(trainer, folder.checkpoint, origin)
+                save_weights(trainer.kept, work.weights)
+            records.append(event)
+            _write_log(work, records)
+            save_checkpoint(trainer, work.checkpoint, origin)
         yield event
-    yield from _finish(folder, trainer, train, dev, test, data)
+    _draw_curves(work, records)
+    yield from _finish(work, trainer, train, dev, test, data)
+    _replace_model(folder)
 
 
 def _describe(trainer: Trainer) -> str:
     words = len(trainer.train_examples.forest.heads)
-    start = f"going on after epoch {trainer.epoch}" if trainer.epoch else "training"
-    return f"{start}: {words:,} words, {trainer.epochs} epochs of about {trainer.batches} batches, on {trainer.device}"
+    start = f"resuming after epoch {trainer.epoch}" if trainer.epoch else "training"
+    return f"{start}: {words:,} words, {trainer.epochs} epochs, on {trainer.device}"
 
 
 def _read_treebank(path: str) -> list[Sentence]:
@@ -120,14 +141,14 @@ def _read_treebank(path: str) -> list[Sentence]:
     sentences = list(read_conllu(path))
     for sentence in sentences:
         if not sentence.is_parsed:
-            raise sentence.error_at(1, "expected a sentence with a tree, found one without (HEAD is '_')")
+            raise sentence.error_at(1, "a sentence without a tree (HEAD is '_')")
     return sentences
 
 
 def _load_teacher(folder: str, config: Config, device: str) -> Parser:
     teacher = load(folder, device=device)
     if teacher.encoding.name != config.encoding:
-        raise BiplanarError(f"{folder}: expected a teacher of {config.encoding}, found one of {teacher.encoding.name}")
+        raise BiplanarError(f"{folder}: this teacher has the encoding {teacher.encoding.name}, not {config.encoding}")
     return teacher
 
 
@@ -162,56 +183,66 @@ def _with_vectors(config: Config) -> tuple[Config, Any]:
     return replace(config, network=replace(config.network, word_dim=width)), vectors
 
 
-def _prepare(folder: ModelFolder, trainer: Trainer, origin: Origin, resume: bool) -> None:
-    if not resume and _is_taken(folder):
-        message = "a model is there already; --resume goes on with its training, or name another folder"
+def _prepare(folder: ModelFolder, trainer: Trainer, origin: Origin, resume: bool) -> list[Record]:
+    """Make the folder of an unfinished training, and take one up if there is one; gives the records it has."""
+    work, records = folder.unfinished, list[Record]()
+    if not resume and (_has_model(folder) or work.checkpoint.exists()):
+        message = "a model is there already; --resume continues its training, or name another folder"
         raise FileError(f"{folder.path}: {message}")
     try:
-        folder.path.mkdir(parents=True, exist_ok=True)
+        if folder.finished.path.exists():  # the last training was killed while it replaced the model
+            _replace_model(folder)
+        work.path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{folder.path}: {error.strerror or error}") from error
-    if resume and folder.checkpoint.exists():
-        load_checkpoint(trainer, folder.checkpoint, origin)
-        if folder.card.exists() and trainer.finished:
-            limit = "training.epochs" if trainer.epoch >= trainer.epochs else "training.patience"
-            message = (
-                f"this training has ended already, after {trainer.epoch} epochs; a larger --{limit} goes on with it"
-            )
-            raise BiplanarError(f"{folder.path}: {message}")
-    elif resume and folder.card.exists():
-        message = f"this training has ended already; to go on, it would need its {folder.checkpoint.name}"
+        raise FileError(f"{error.filename or folder.path}: {error.strerror or error}") from error
+    if work.checkpoint.exists():
+        load_checkpoint(trainer, work.checkpoint, origin)
+        records = read_log(work)
+    elif _has_model(folder):
+        _extend(folder, trainer, origin)
+        records = read_log(folder)
+        shutil.copyfile(folder.weights, work.weights)
+    work.write_settings(trainer.config, trainer.vocabulary)
+    # Records after the last checkpoint are written again.
+    return [record for record in records if record.epoch <= trainer.epoch]
+
+
+def _has_model(folder: ModelFolder) -> bool:
+    parts = (folder.config, folder.weights, folder.int8, folder.onnx, folder.card)
+    return folder.finished.path.exists() or any(part.exists() for part in parts)
+
+
+def _extend(folder: ModelFolder, trainer: Trainer, origin: Origin) -> None:
+    """Continue a training that has ended, which needs more epochs or patience."""
+    if not folder.checkpoint.exists():
+        raise BiplanarError(f"{folder.path}: cannot resume this training without its {folder.checkpoint.name}")
+    load_checkpoint(trainer, folder.checkpoint, origin)
+    if trainer.finished:
+        limit = "training.epochs" if trainer.epoch >= trainer.epochs else "training.patience"
+        message = f"this training has ended after {trainer.epoch} epochs; a larger --{limit} continues it"
         raise BiplanarError(f"{folder.path}: {message}")
-    for outdated in (folder.card, folder.checksums):
-        outdated.unlink(missing_ok=True)
-    folder.write_settings(trainer.config, trainer.vocabulary)
-    _keep_log_up_to(folder, trainer.epoch)
 
 
-def _is_taken(folder: ModelFolder) -> bool:
-    """Whether there is anything to lose; settings alone are left by a training that was stopped before it saved any."""
-    parts = (folder.checkpoint, folder.weights, folder.int8, folder.onnx, folder.card)
-    foreign = folder.config.exists() and not folder.vocabulary.exists()
-    return foreign or any(part.exists() for part in parts)
-
-
-def _log(folder: ModelFolder, record: Record) -> None:
-    with folder.log.open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(record.to_dict()) + "\n")
-
-
-def _keep_log_up_to(folder: ModelFolder, epoch: int) -> None:
-    """Drop the records that an interrupted training wrote after its last checkpoint; it writes them again."""
-    records = [record for record in read_log(folder) if record["epoch"] <= epoch]
+def _write_log(folder: ModelFolder, records: Iterable[Record]) -> None:
     with writing(folder.log) as stream:
-        stream.writelines(json.dumps(record) + "\n" for record in records)
+        stream.writelines(json.dumps(record.to_dict()) + "\n" for record in records)
 
 
-def read_log(folder: ModelFolder) -> list[dict[str, Any]]:
-    """The records of a training; a last line that was cut off is passed over."""
+def read_log(folder: ModelFolder) -> list[Record]:
+    """The records of a training."""
     if not folder.log.exists():
         return []
-    lines = folder.log.read_text(encoding="utf-8").split("\n")
-    return [json.loads(line) for line in lines[:-1]]
+    return [_read_record(line, folder.log, number) for number, line in read_lines(folder.log)]
+
+
+def _read_record(line: str, path: Path, number: int) -> Record:
+    try:
+        values = json.loads(line)
+        if all(isinstance(value, int | float) for value in values.values()):
+            return Record(**values)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        pass
+    raise FormatError(str(path), number, "not a record of training; without this file, --resume starts a new log")
 
 
 def _finish(
@@ -221,53 +252,58 @@ def _finish(
     dev: list[Sentence],
     test: list[Sentence] | None,
     data: Data,
-) -> Iterator[Stage]:
+) -> Iterator[Stage | FinalScores]:
+    """All that comes after the last epoch, from the best weights to the card."""
+    config, vocabulary = trainer.config, trainer.vocabulary
     yield Stage("exporting the network")
-    export_model(folder)
-    if epochs := trainer.config.training.segmenter_epochs:
+    _export(folder, *_load_network(folder))
+    if most := config.training.segmenter_epochs:
         yield Stage("training the tokenizer")
-        epochs = min(epochs, epochs_for(train))
-        inventory = LabelInventory(trainer.encoding, trainer.vocabulary.tasks)
-        train_segmenter(train, dev, folder.segmenter, epochs=epochs, tagger=inventory.needs_tagger)
-        folder.write_checksums()
-    _draw_curves(folder)
+        tagger = LabelInventory(trainer.encoding, vocabulary.tasks).needs_tagger
+        train_segmenter(train, dev, folder.segmenter, epochs=min(most, epochs_for(train)), tagger=tagger)
     yield Stage("choosing the weights of decoding")
-    _choose_weights(folder, trainer, dev)
-    _keep_lemmas_that_help(folder, train, dev)
-    parser, scores = load(folder.path), {}
-    for name, sentences in (("dev", dev), ("test", test)):
-        if sentences is not None:
-            yield Stage(f"evaluating on the {name} file")
-            scores[name] = score(parser, sentences)
-    write_card(folder, data.train, data.licence, trainer.config, trainer.seed, scores, data.teachers, data.raw)
-
-
-def _choose_weights(folder: ModelFolder, trainer: Trainer, dev: list[Sentence]) -> None:
-    """Write the weights that are best on the dev file into the model's configuration, where it leaves them open."""
-    parser, given = load(folder.path), trainer.config.decoding
-    if AUTO in (given.arc_weight, given.tree_slope, given.arc_slope):
-        found = ScoredTreebank.of(parser.scorer, parser.inventory, dev, parser.batch_words).choose_weights()
-        chosen = DecodingConfig(
-            found.arcs if given.arc_weight == AUTO else given.arc_weight,
-            found.tree_slope if given.tree_slope == AUTO else given.tree_slope,
-            found.arc_slope if given.arc_slope == AUTO else given.arc_slope,
-            found.temperature,
-        )
-        folder.write_settings(replace(trainer.config, decoding=chosen), trainer.vocabulary)
-        folder.write_checksums()
-
-
-def _keep_lemmas_that_help(folder: ModelFolder, train: list[Sentence], dev: list[Sentence]) -> None:
-    """Write the lemmas of the training files to the folder, if on the dev file more lemmas are right with them."""
-    folder.lemmas.unlink(missing_ok=True)
-    folder.write_checksums()
     parser = load(folder.path)
-    if {"lemma", UPOS} <= set(parser.inventory.output_columns):
-        without = _right_lemmas(parser, dev)
-        parser.lemmas = LemmaDictionary.of(train)
-        if len(parser.lemmas) and _right_lemmas(parser, dev) > without:
-            folder.write_lemmas(parser.lemmas)
-            folder.write_checksums()
+    decoding = tuned(config.decoding, parser.scorer, parser.inventory, dev, parser.batch_words)
+    config = replace(config, decoding=decoding)
+    parser.inventory = replace(parser.inventory, weights=weights_of(config))
+    parser.lemmas = _lemmas_that_help(parser, train, dev)
+    scores: dict[str, dict[str, dict[str, float]]] = {}
+    for split, sentences in (("dev", dev), ("test", test)):
+        if sentences is not None:
+            yield Stage(f"evaluating on {split}")
+            scores[split] = score(parser, sentences)
+            for source, values in scores[split].items():
+                yield FinalScores(split, source, values)
+    folder.write_settings(config, vocabulary)
+    if parser.lemmas is not None:
+        folder.write_lemmas(parser.lemmas)
+    write_card(folder, data.train, data.licence, config, trainer.seed, scores, data.teachers, data.raw)
+    folder.write_checksums()
+
+
+def _replace_model(folder: ModelFolder) -> None:
+    """Put a finished training in the place of what the folder had.
+
+    Whoever loads the folder gets `finished` while that is there, so that a kill at any moment leaves a whole model.
+    """
+    new, outdated = folder.finished.path, folder.path / "outdated"
+    if not new.exists():
+        folder.unfinished.path.rename(new)
+    for old in (folder.lemmas, folder.segmenter, folder.whole_tokens, folder.curves):  # the new model may have none
+        old.unlink(missing_ok=True)
+    shutil.copytree(new, folder.path, dirs_exist_ok=True)
+    shutil.rmtree(outdated, ignore_errors=True)
+    new.rename(outdated)
+    shutil.rmtree(outdated)
+
+
+def _lemmas_that_help(parser: Parser, train: list[Sentence], dev: list[Sentence]) -> LemmaDictionary | None:
+    """The lemmas of the training files, if more lemmas of dev are right with them."""
+    if not {"lemma", UPOS} <= set(parser.inventory.output_columns):
+        return None
+    without = _right_lemmas(parser, dev)
+    parser.lemmas = LemmaDictionary.of(train)
+    return parser.lemmas if len(parser.lemmas) and _right_lemmas(parser, dev) > without else None
 
 
 def _right_lemmas(parser: Parser, gold: list[Sentence]) -> int:
@@ -277,15 +313,19 @@ def _right_lemmas(parser: Parser, gold: list[Sentence]) -> int:
 
 
 def export_model(folder: ModelFolder) -> None:
-    """Write a trained network for ONNX Runtime, in float32 and in int8, in the place of what there was."""
+    """Write a trained network for ONNX Runtime again, in float32 and in int8."""
     for part in folder.parts:  # whose checksums are about to be written again
         folder.verify(part)
     network, vocabulary = _load_network(folder)
     folder.checksums.unlink(missing_ok=True)
+    _export(folder, network, vocabulary)
+    folder.write_checksums()
+
+
+def _export(folder: ModelFolder, network: Tagger, vocabulary: Vocabulary) -> None:
     export_onnx(network, folder.onnx)
     export_onnx(network, folder.int8, int8=True)
     OnnxTagger(folder.int8, vocabulary).write_known(vocabulary)
-    folder.write_checksums()
 
 
 def _load_network(folder: ModelFolder) -> tuple[Tagger, Vocabulary]:
@@ -309,21 +349,20 @@ def score(parser: Parser, gold: list[Sentence], *, decoder: str = DEFAULT_DECODE
     }
 
 
-def _draw_curves(folder: ModelFolder) -> None:
-    """Plot loss and dev scores over the epochs; without matplotlib, training goes on without the plot."""
+def _draw_curves(folder: ModelFolder, records: Sequence[Record]) -> None:
+    """Plot loss and dev scores over the epochs, if matplotlib is installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         return
-    records = read_log(folder)
-    epochs = [record["epoch"] for record in records]
+    epochs = [record.epoch for record in records]
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     scores = figure.add_subplot()
-    for name, colour in (("uas", "#0072b2"), ("las", "#e69f00")):
-        scores.plot(epochs, [record[name] for record in records], color=colour, label=f"dev {name.upper()}")
+    scores.plot(epochs, [record.uas for record in records], color="#0072b2", label="dev UAS")
+    scores.plot(epochs, [record.las for record in records], color="#e69f00", label="dev LAS")
     scores.set(xlabel="epoch", ylabel="percent")
     losses = scores.twinx()
-    losses.plot(epochs, [record["loss"] for record in records], color="#999999", linestyle=":", label="loss")
-    losses.set_ylabel("loss of a word")
+    losses.plot(epochs, [record.loss for record in records], color="#999999", linestyle=":", label="loss")
+    losses.set_ylabel("loss per word")
     figure.legend(loc="outside upper center", ncols=3)
     figure.savefig(folder.curves, dpi=120)

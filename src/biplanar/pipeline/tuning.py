@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from biplanar.decoding.scores import Scores
 from biplanar.decoding.search import is_searchable
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.encodings.lifting import lift
+from biplanar.tagger.config import AUTO, DecodingConfig
 from biplanar.tagger.features import Corpus, batches_by_words
 from biplanar.tagger.predict import Scorer
 
@@ -24,6 +25,18 @@ ARC_WEIGHTS = (0.5, 1.0, 2.0, 3.0)
 
 # Words of the dev file on which probabilities are calibrated, at most.
 MOST_WORDS = 20_000
+
+
+def tuned(
+    given: DecodingConfig, scorer: Scorer, inventory: LabelInventory, dev: list[Sentence], batch_words: int
+) -> DecodingConfig:
+    """The given settings, with those that are best on dev in the place of `auto`."""
+    values = asdict(given)
+    if AUTO in values.values():
+        found = asdict(ScoredTreebank.of(scorer, inventory, dev, batch_words).choose_weights())
+        found["arc_weight"] = found.pop("arcs")
+        values = {name: found[name] if value == AUTO else value for name, value in values.items()}
+    return DecodingConfig(**values)
 
 
 @dataclass(frozen=True)

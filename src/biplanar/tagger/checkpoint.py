@@ -27,8 +27,7 @@ from biplanar.tagger.training import Trainer, build_network
 
 RANDOM, RANDOM_CUDA = "random.cpu", "random.cuda"
 
-# The metadata that tells a damaged file, and how many of its digits a message shows.
-CHECKSUM, SHOWN_DIGITS = "checksum", 12
+CHECKSUM = "checksum"  # the metadata that tells a damaged file
 
 # Settings that say no more than when training ends and what is made of scores: with others, a training can go on.
 MAY_CHANGE = {"training.epochs", "training.patience"} | {f"decoding.{one.name}" for one in fields(DecodingConfig)}
@@ -132,12 +131,8 @@ def save_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
 def load_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
     """Take up a training where a checkpoint left it; it must have been started with the same."""
     tensors, metadata = _read(path)
-    if "origin" not in metadata:
-        raise FileError(f"{path}: expected a checkpoint of this version of Biplanar, found one of an older version")
     if differences := Origin(**json.loads(metadata["origin"])).differences(origin):
-        raise BiplanarError(
-            f"{path}: expected a checkpoint of this training, found another's: {'; '.join(differences)}"
-        )
+        raise BiplanarError(f"{path}: the checkpoint of another training: {'; '.join(differences)}")
     _fill(trainer.network, _under("network.", tensors), path)
     _fill(trainer.auxiliary, _under("auxiliary.", tensors), path)
     if trainer.average is not None:
@@ -169,7 +164,7 @@ def _fill(network: nn.Module, tensors: dict[str, Tensor], path: Path, *, assign:
     try:
         network.load_state_dict(tensors, assign=assign)
     except RuntimeError as error:
-        raise FileError(f"{path}: expected the weights of another network than found") from error
+        raise FileError(f"{path}: the weights do not match the network") from error
 
 
 def _write(tensors: dict[str, Tensor], metadata: dict[str, str], path: Path) -> None:
@@ -195,10 +190,8 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     with _opened(path) as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         metadata = file.metadata() or {}
-    expected = metadata.pop(CHECKSUM, None)  # files of older versions have none
-    if expected is not None and expected != (found := _content_checksum(tensors, metadata)):
-        message = f"expected the checksum {expected[:SHOWN_DIGITS]}..., found {found[:SHOWN_DIGITS]}..."
-        raise FileError(f"{path}: {message}; the file is damaged")
+    if metadata.pop(CHECKSUM, None) != _content_checksum(tensors, metadata):
+        raise FileError(f"{path}: the file is damaged: its checksum is wrong")
     return tensors, metadata
 
 

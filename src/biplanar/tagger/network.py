@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -55,7 +55,6 @@ class Tagger(nn.Module):
             else None
         )
         initialise_lstms(self)
-        self.register_load_state_dict_pre_hook(_name_the_encoder)  # type: ignore[no-untyped-call]
 
     @property
     def width(self) -> int:
@@ -110,17 +109,6 @@ def initialise_lstms(network: nn.Module) -> None:
                     nn.init.zeros_(parameter)
                     if "bias_ih" in name:
                         nn.init.ones_(parameter.chunk(4)[1])
-
-
-# Parts of the encoder that had no encoder before their names in older weights.
-OLD_ENCODER_PARTS = ("word_embedding.", "char_embedding.", "char_lstm.", "treebank_embedding.", "form.", "layers.")
-
-
-def _name_the_encoder(_: nn.Module, state: dict[str, Any], prefix: str, *__: Any) -> None:
-    """Weights of older versions name the parts of the encoder without it."""
-    for name in list(state):
-        if name.startswith(tuple(prefix + part for part in OLD_ENCODER_PARTS)):
-            state[f"{prefix}encoder.{name.removeprefix(prefix)}"] = state.pop(name)
 
 
 class Attention(nn.Module):

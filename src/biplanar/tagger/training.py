@@ -27,7 +27,7 @@ from biplanar.encodings.columns import COLUMNS, UNLABELLED, get_columns
 from biplanar.encodings.encoding import STACKS, kind_of
 from biplanar.encodings.lifting import lift
 from biplanar.encodings.stacks import DEPTH_TASK, as_stack_encoding, depth_columns
-from biplanar.errors import BiplanarError
+from biplanar.errors import BiplanarError, TreeError
 from biplanar.tagger.config import AUTO, Config, ConfigError
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.distill import ARCS, RELATION, SoftTargets, soft_targets
@@ -98,7 +98,10 @@ class Examples:
     ) -> Examples:
         """Encode the trees of some sentences, and take stock of their words and labels."""
         forest, forms = Forest.from_sentences(sentences), [sentence.forms for sentence in sentences]
-        columns = encoding.encode(forest)
+        try:
+            columns = encoding.encode(forest)
+        except TreeError as error:
+            raise sentences[error.sentence].error_at(1, str(error)) from error
         forest = lift(encoding, forest)
         targets = dict(zip(encoding.tasks, columns, strict=True)) | {"deprel": forest.deprels}
         if config.network.depths and kind_of(encoding) == STACKS:
