@@ -26,7 +26,6 @@ from typing import Any
 from ufal import udpipe
 
 from biplanar.data.conllu import DEPREL, FORM, HEAD, ID, UPOS, Sentence, parse_conllu, read_conllu, write_conllu
-from biplanar.data.files import OPENERS
 from biplanar.data.forest import Forest
 from biplanar.data.raw_text import raw_text
 from biplanar.errors import BiplanarError
@@ -132,8 +131,7 @@ def _quality(gold: list[Sentence], tagged: list[Sentence], raw: list[Sentence]) 
 
 
 def _write(sentences: Iterable[Sentence], path: Path) -> None:
-    with OPENERS[path.suffix](path, "wt", encoding="utf-8", newline="") as stream:
-        write_conllu(sentences, stream)
+    write_conllu(sentences, path)
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from biplanar.data.provided import provides
+from biplanar.data.hooks import hook
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,31 +83,31 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
 
 
-# What sentences can do by rooms above theirs.
+# What sentences can do through higher rooms.
 
 
-@provides("html")
+@hook("html")
 def _html(sentence: Sentence) -> str:
     from biplanar.draw.sentences import sentence_html
 
     return sentence_html(sentence)
 
 
-@provides("draw")
+@hook("draw")
 def _draw(sentence: Sentence, path: str | Path | None, **options: Any) -> str:
     from biplanar.draw.sentences import save_sentence
 
     return save_sentence(sentence, path, **options)
 
 
-@provides("is_projective")
+@hook("is_projective")
 def _is_projective(tree: Tree) -> bool:
     from biplanar.planes.crossings import is_projective
 
     return is_projective(tree)
 
 
-@provides("planes")
+@hook("planes")
 def _planes(tree: Tree) -> list[int]:
     from biplanar.draw.arcs import planes_to_draw
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import importlib
 from collections.abc import Iterable
+from typing import Any
 
 
 class BiplanarError(Exception):
-    """The base of all errors that Biplanar raises on purpose."""
+    """The base of all expected errors."""
 
 
 class FileError(BiplanarError):
@@ -15,11 +17,11 @@ class FileError(BiplanarError):
 
 
 class UnfinishedError(BiplanarError):
-    """Work that had to end halfway, though not for what it was given: what was done before is worth keeping."""
+    """Work that ended halfway for a reason outside its input, such as killed workers: finished results are kept."""
 
 
 class FormatError(BiplanarError):
-    """Text that is not what its format asks for; says where."""
+    """Input that breaks the rules of its format; names the file and the line."""
 
     def __init__(self, path: str, line: int, message: str) -> None:
         super().__init__(f"{path}:{line}: {message}")
@@ -27,7 +29,7 @@ class FormatError(BiplanarError):
 
 
 class TreeError(BiplanarError):
-    """Heads that are no tree, or a tree that the task at hand cannot take; `sentence` says which of many (from 0)."""
+    """Heads that are not a tree, or a tree that an encoding cannot express; `sentence` is its index among several."""
 
     def __init__(self, message: str, sentence: int = 0) -> None:
         super().__init__(message)
@@ -35,7 +37,7 @@ class TreeError(BiplanarError):
 
 
 class LabelError(BiplanarError):
-    """Labels whose number or shape does not fit the sentence or the encoding."""
+    """Labels that do not fit the sentence or the encoding."""
 
 
 class ScoreError(BiplanarError):
@@ -43,10 +45,19 @@ class ScoreError(BiplanarError):
 
 
 class UnknownNameError(BiplanarError):
-    """A name that is not among the known ones; proposes the nearest."""
+    """A name that is not among the known ones; suggests the nearest."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = list(known)
         nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
         hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
         super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(names)})")
+
+
+def need(module: str, purpose: str, extra: str) -> Any:
+    """Import a module of an optional library, or say which extra installs it."""
+    try:
+        return importlib.import_module(module)
+    except (ImportError, OSError) as error:  # OSError: a C library is missing
+        library = module.partition(".")[0]
+        raise BiplanarError(f"{purpose} needs {library}: install the extra biplanar[{extra}] ({error})") from error

@@ -11,7 +11,7 @@ from biplanar.data.raw_text import (
     starts_paragraph,
     token_text,
 )
-from biplanar.data.spaces import escape_spaces, unescape_spaces
+from biplanar.data.words import escape_spaces, unescape_spaces
 
 IM_HAUS = """\
 1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_

@@ -1,225 +1,237 @@
-"""The input in chunks: parts of files that can be parsed by themselves, in any process."""
+"""The input in chunks: what is read, parsed and written together, in any process."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar
 
-from biplanar.bulk.kinds import CONLLU, JSONL, KINDS, LINES, PARQUET, TEXT, kind_of
-from biplanar.bulk.pieces import Piece
-from biplanar.bulk.places import Place
-from biplanar.bulk.records import Record, RecordsChunk, read_json_records, read_parquet_records
-from biplanar.data.conllu import RawConllu, cut_raw_conllu, read_raw_conllu, words_to_conllu
+from biplanar.bulk.ranges import FileRange
+from biplanar.bulk.records import Record, RecordOrError, read_json_records, read_parquet_records
+from biplanar.data.conllu import RawConllu, cut_raw_conllu, words_to_conllu
 from biplanar.data.files import (
-    BUFFER,
     UTF_8,
     decode_utf8,
     display_name,
     is_plain_file,
-    read_lines,
-    read_whole_lines,
+    raw_lines_of,
+    read_text,
+    whole_lines_of,
 )
-from biplanar.errors import FileError, UnknownNameError
+from biplanar.data.formats import CONLLU, HORIZONTAL, INPUTS, JSONL, LINES, PARQUET, RECORDS, TEXT, input_format
+from biplanar.errors import FormatError, UnknownNameError
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_input import chunked
 from biplanar.tokenizer.paragraphs import paragraphs_of, spaces_after
+from biplanar.tokenizer.text_for_udpipe import for_udpipe
 from biplanar.tokenizer.words import comments_for, split_horizontal, split_vertical
 
-# From how many words came before to how many the next chunk should have.
-Enough = Callable[[int], int]
+# From the number of words before a chunk to the number that it should have.
+ChunkWords = Callable[[int], int]
 
-TEXT_INPUTS = (TEXT, LINES)
-
-# Of raw text, which has no words yet: characters, and how many words are looked at together.
+# Raw text has no words yet: their average length, and how many are at least read together.
 CHARACTERS_PER_WORD, LEAST_WORDS = 6, 4_000
 
-
-class Chunk(Protocol):
-    """Part of the input."""
-
-    @property
-    def place(self) -> Place:
-        """Which lines it is."""
-
-    @property
-    def gets_numbers(self) -> bool:
-        """Whether its sentences have no numbers of their own: then they are numbered from 1."""
-
-    @property
-    def size(self) -> int:
-        """Bytes of the input, decompressed."""
-
-    def conllu(self, parser: Parser) -> Sequence[RawConllu]:
-        """As CoNLL-U."""
+# What is done about a bad record.
+STOP, SKIP = "stop", "skip"
+ON_ERROR = (STOP, SKIP)
 
 
 @dataclass(frozen=True)
-class ConlluChunk:
+class Chunk:
+    """Some lines of the input."""
+
+    path: str
+    first_line: int
+    last_line: int
+    size: int  # bytes of the input, decompressed
+
+    skipped: tuple[str, ...] = field(default=(), kw_only=True)  # errors of records that are left out
+
+    needs_ids: ClassVar[bool] = True  # its sentences have no ids of their own: `# sent_id = ` is empty
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.first_line}-{self.last_line}"
+
+    def conllu(self, parser: Parser) -> list[RawConllu]:
+        """Its sentences as CoNLL-U."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ConlluChunk(Chunk):
     """Sentences as they were written."""
 
-    content: tuple[RawConllu, ...]
-    gets_numbers: bool = False
+    content: list[RawConllu]
+    needs_ids = False
 
-    @property
-    def place(self) -> Place:
-        """From the first line to the last."""
-        first, last = self.content[0], self.content[-1]
-        return Place(first.path, first.line, max(first.line, last.next_line - 1))
-
-    @property
-    def size(self) -> int:
-        """Bytes of all sentences."""
-        return sum(len(block.data) for block in self.content)
-
-    def conllu(self, parser: Parser) -> Sequence[RawConllu]:  # noqa: ARG002
+    def conllu(self, parser: Parser) -> list[RawConllu]:  # noqa: ARG002
         """The sentences themselves."""
         return self.content
 
 
 @dataclass(frozen=True)
-class WordsChunk:
+class WordsChunk(Chunk):
     """Sentences as words."""
 
-    place: Place
     sentences: list[list[str]]
-    size: int
-    gets_numbers: bool = True
 
-    def conllu(self, parser: Parser) -> Sequence[RawConllu]:  # noqa: ARG002
-        """With their numbers and texts as comments."""
-        numbered = enumerate(self.sentences, 1)
-        texts = [words_to_conllu(forms, comments=comments_for(number, forms)) for number, forms in numbered]
+    def conllu(self, parser: Parser) -> list[RawConllu]:  # noqa: ARG002
+        """With their texts as comments."""
+        texts = [words_to_conllu(forms, comments=comments_for("", forms)) for forms in self.sentences]
         return [RawConllu("".join(texts).encode(), "<words>")]
 
 
 @dataclass(frozen=True)
-class TextChunk:
+class TextChunk(Chunk):
     """Raw text."""
 
-    place: Place
     paragraphs: list[str]
     before: str
-    start: int  # characters before it
+    offset: int  # characters before it
     presegmented: bool
     ranges: bool
-    gets_numbers: bool = True
 
-    @property
-    def size(self) -> int:
-        """Bytes in UTF-8."""
-        return sum(len(paragraph.encode(errors="surrogatepass")) for paragraph in self.paragraphs)
-
-    def conllu(self, parser: Parser) -> Sequence[RawConllu]:
-        """Segmented; there may be no sentence in it."""
+    def conllu(self, parser: Parser) -> list[RawConllu]:
+        """Segmented; it may have no sentences."""
         text = parser.segmenter.to_conllu(
-            self.paragraphs, before=self.before, start=self.start, presegmented=self.presegmented, ranges=self.ranges
+            self.paragraphs,
+            before=self.before,
+            start=self.offset,
+            presegmented=self.presegmented,
+            ranges=self.ranges,
+            sent_id=lambda _: "",
         )
         return [RawConllu(text.encode())] if text else []
 
 
 @dataclass(frozen=True)
-class Source:
-    """What is to be parsed: files (`-`: standard input) or pieces of files, one after the other, or a text instead."""
+class RecordsChunk(Chunk):
+    """Records of JSON lines or Parquet, and what is wrong with those that are skipped."""
 
-    files: tuple[str | Path | Piece, ...] = ("-",)
-    kind: str | None = None  # None: by each file's name
+    records: list[Record]
+    needs_ids = False
+
+    def conllu(self, parser: Parser) -> list[RawConllu]:
+        """The sentences of all of them."""
+        return [raw for record in self.records for raw in record.conllu(parser)]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is parsed: files (`-`: standard input) or ranges of files, one after the other, or a text instead."""
+
+    files: tuple[str | Path | FileRange, ...] = ("-",)
+    format: str | None = None  # None: by each file's name
     text: str | None = None
     text_encoding: str = UTF_8
-    ranges: bool = False  # of raw text, which characters each token is, as TokenRange in MISC
-    column: str | None = None  # of records, which one is parsed; None: `conllu`, or else `text`
+    ranges: bool = False  # raw text: the offsets of each token as TokenRange in MISC
+    column: str | None = None  # records: which field is parsed; None: `conllu`, or else `text`
+    on_error: str = STOP  # records: what is done about a bad one
 
     def __post_init__(self) -> None:
-        if self.kind not in (None, *KINDS):
-            raise UnknownNameError("input", self.kind or "", KINDS)
+        for name, value, known in (
+            ("input format", self.format, (*INPUTS, *RECORDS)),
+            ("value of --on-error", self.on_error, ON_ERROR),
+        ):
+            if value is not None and value not in known:
+                raise UnknownNameError(name, value, known)
+
+    @property
+    def paths(self) -> list[str]:
+        """The files' paths."""
+        return [file.path if isinstance(file, FileRange) else str(file) for file in self.files]
 
     @property
     def is_plain(self) -> bool:
-        """Whether reading never waits for somebody else, as a pipe or a terminal does."""
-        return all(isinstance(file, Piece) or is_plain_file(file) for file in self.files)
+        """Whether reading never blocks on another process, as reading a pipe or a terminal may."""
+        return all(map(is_plain_file, self.paths))
 
-    def chunks(self, enough: Enough) -> Iterator[Chunk]:
-        """All of it, in chunks of about so many words; no chunk is of two files."""
+    def chunks(self, chunk_words: ChunkWords) -> Iterator[Chunk]:
+        """All of it, in chunks of about as many words; no chunk has lines of two files."""
         if self.text is not None:
-            yield from self._chunks_of(
-                self.text.encode(errors="surrogatepass"), Piece("<text>"), self.kind or TEXT, enough
-            )
+            data = for_udpipe(self.text).encode()
+            yield from self._chunks([data], FileRange("<text>"), self.format or TEXT, chunk_words)
             return
         for file in self.files:
-            piece = file if isinstance(file, Piece) else Piece(str(file))
-            kind = self.kind or kind_of(piece.path)
-            if kind == PARQUET:
-                yield from self._parquet_chunks(piece, enough)
-            elif piece.end is None:
-                yield from self._file_chunks(piece.path, kind, enough)
-            else:
-                yield from self._chunks_of(piece.read(), piece, kind, enough)
+            part = file if isinstance(file, FileRange) else FileRange(str(file))
+            file_format = self.format or input_format(part.path)
+            first_line = part.count + 1 if file_format == JSONL else 1
+            text = read_text(part.path, self.text_encoding, part.start, part.end, first_line)
+            yield from self._chunks(text, part, file_format, chunk_words)
 
-    def _file_chunks(self, file: str, kind: str, enough: Enough) -> Iterator[Chunk]:
-        """Of a whole file, as it is read."""
-        if kind == CONLLU:
-            return _conllu_chunks(read_raw_conllu(file, self.text_encoding), enough)
-        piece = Piece(display_name(file))
-        if kind in TEXT_INPUTS:
-            return self._text_chunks(read_whole_lines(file, self.text_encoding), piece, kind, enough)
-        return self._line_chunks((line for _, line in read_lines(file, self.text_encoding)), piece, kind, enough)
+    def _chunks(
+        self, text: Iterable[bytes], part: FileRange, file_format: str, chunk_words: ChunkWords
+    ) -> Iterator[Chunk]:
+        name = display_name(part.path)
+        if file_format == CONLLU:
+            return _conllu_chunks(cut_raw_conllu(text, name), chunk_words)
+        if file_format in (TEXT, LINES):
+            return self._text_chunks(whole_lines_of(text, name), part, file_format == LINES, chunk_words)
+        if file_format == JSONL:
+            return self._record_chunks(read_json_records(text, part.path, part.count + 1, self.column), chunk_words)
+        if file_format == PARQUET:
+            groups = None if part.end is None else range(part.start, part.end)
+            records = read_parquet_records(part.path, groups, part.count, self.column)
+            return self._record_chunks(records, chunk_words)
+        return _words_chunks(text, name, file_format, chunk_words)
 
-    def _chunks_of(self, data: bytes, piece: Piece, kind: str, enough: Enough) -> Iterator[Chunk]:
-        """Of bytes in memory."""
-        if b"\0" in data and self.text is None:
-            line = 1 + data.count(b"\n", 0, data.index(b"\0"))
-            raise FileError(f"{piece.path}:{line}: expected UTF-8 text, found a NUL character")
-        if kind == CONLLU:
-            buffers = (data[start : start + BUFFER] for start in range(0, len(data), BUFFER))
-            return _conllu_chunks(cut_raw_conllu(buffers, piece.path), enough)
-        text = data.decode(errors="surrogatepass") if self.text is not None else decode_utf8(data, piece.path, 1)
-        if kind in TEXT_INPUTS:
-            return self._text_chunks([text], piece, kind, enough)
-        return self._line_chunks(iter(text.split("\n")), piece, kind, enough)
-
-    def _line_chunks(self, lines: Iterator[str], piece: Piece, kind: str, enough: Enough) -> Iterator[Chunk]:
-        if kind == JSONL:
-            return _records_chunks(read_json_records(lines, piece.path, piece.count, self.column), piece, enough)
-        return _words_chunks(lines, piece.path, kind, enough)
-
-    def _parquet_chunks(self, piece: Piece, enough: Enough) -> Iterator[Chunk]:
-        groups = None if piece.end is None else range(piece.start, piece.end)
-        return _records_chunks(read_parquet_records(piece.path, groups, piece.count, self.column), piece, enough)
-
-    def _text_chunks(self, text: Iterable[str], piece: Piece, kind: str, enough: Enough) -> Iterator[Chunk]:
-        line, before, start, presegmented = 1, piece.before, piece.count, kind == LINES
-        some = paragraphs_of(text, presegmented=presegmented, size=CHARACTERS_PER_WORD * LEAST_WORDS)
-        paragraphs = (paragraph for several in some for paragraph in several)
-        for content in chunked(paragraphs, lambda paragraph: len(paragraph) // CHARACTERS_PER_WORD, enough):
+    def _text_chunks(
+        self, text: Iterable[str], part: FileRange, presegmented: bool, chunk_words: ChunkWords
+    ) -> Iterator[Chunk]:
+        name, line, before, offset = display_name(part.path), 1, part.before, part.count
+        several = paragraphs_of(text, presegmented=presegmented, size=CHARACTERS_PER_WORD * LEAST_WORDS)
+        paragraphs = (paragraph for some in several for paragraph in some)
+        for content in chunked(paragraphs, lambda paragraph: len(paragraph) // CHARACTERS_PER_WORD, chunk_words):
             ends = sum(paragraph.count("\n") for paragraph in content)
-            place = Place(piece.path, line, max(line, line + ends - 1))
-            yield TextChunk(place, content, before, start, presegmented, self.ranges)
+            size = sum(len(paragraph.encode(errors="surrogatepass")) for paragraph in content)
+            last = max(line, line + ends - 1)
+            yield TextChunk(name, line, last, size, content, before, offset, presegmented, self.ranges)
             line, before = line + ends, spaces_after(before, content)
-            start += sum(map(len, content))
+            offset += sum(map(len, content))
+
+    def _record_chunks(self, records: Iterable[RecordOrError], chunk_words: ChunkWords) -> Iterator[Chunk]:
+        checked = map(self._checked, records)
+        for content in chunked(checked, lambda one: _size(one) // CHARACTERS_PER_WORD, chunk_words):
+            good = [one for one in content if isinstance(one, Record)]
+            skipped = tuple(str(one) for one in content if isinstance(one, FormatError))
+            first, last, size = content[0], content[-1], sum(map(_size, content))
+            yield RecordsChunk(first.path, first.line, last.line, size, good, skipped=skipped)
+
+    def _checked(self, record: RecordOrError) -> RecordOrError:
+        """Raise the error of a bad record, or return it if such records are skipped."""
+        if self.on_error == SKIP and isinstance(record, Record):
+            try:
+                for raw in record.given_conllu():
+                    list(raw.sentences())
+            except FormatError as error:
+                return FormatError(record.path, record.line, str(error).removeprefix(f"{record.path}:{record.line}:"))
+        elif isinstance(record, FormatError) and self.on_error == STOP:
+            raise record
+        return record
 
 
-def _conllu_chunks(blocks: Iterable[RawConllu], enough: Enough) -> Iterator[Chunk]:
-    for content in chunked(blocks, lambda block: block.next_line - block.line, enough):
-        yield ConlluChunk(tuple(content))
+def _size(record: RecordOrError) -> int:
+    return record.size if isinstance(record, Record) else 0
 
 
-def _words_chunks(lines: Iterable[str], name: str, kind: str, enough: Enough) -> Iterator[Chunk]:
-    split = split_horizontal if kind == "horizontal" else split_vertical
+def _conllu_chunks(stretches: Iterable[RawConllu], chunk_words: ChunkWords) -> Iterator[Chunk]:
+    for content in chunked(stretches, lambda raw: raw.next_line - raw.line, chunk_words):
+        first, last = content[0].line, max(content[0].line, content[-1].next_line - 1)
+        yield ConlluChunk(content[0].path, first, last, sum(len(raw.data) for raw in content), content)
+
+
+def _words_chunks(text: Iterable[bytes], name: str, file_format: str, chunk_words: ChunkWords) -> Iterator[Chunk]:
+    split = split_horizontal if file_format == HORIZONTAL else split_vertical
     read = line = size = 0
 
-    def counted() -> Iterator[str]:
+    def lines() -> Iterator[str]:
         nonlocal read, size
-        for read, one in enumerate(lines, 1):  # noqa: B007
-            size += len(one.encode(errors="surrogatepass")) + 1
-            yield one.strip(" \t\ufeff")
+        for read, data in raw_lines_of(text):  # noqa: B007
+            size += len(data) + 1
+            yield decode_utf8(data, name, read).strip(" \t\ufeff")
 
-    for content in chunked(split(counted()), len, enough):
-        yield WordsChunk(Place(name, line + 1, read), content, size)
+    for content in chunked(split(lines()), len, chunk_words):
+        yield WordsChunk(name, line + 1, read, size, content)
         line, size = read, 0
-
-
-def _records_chunks(records: Iterable[tuple[int, Record, int]], piece: Piece, enough: Enough) -> Iterator[Chunk]:
-    for content in chunked(records, lambda item: item[2] // CHARACTERS_PER_WORD, enough):
-        place = Place(piece.path, content[0][0], content[-1][0])
-        yield RecordsChunk(place, [record for _, record, _ in content], sum(size for _, _, size in content))

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from biplanar.bulk.chunks import LEAST_WORDS, Source
 from biplanar.bulk.processes import work_in_order
 from biplanar.bulk.ray_data import RayData
 from biplanar.bulk.task import ChunkParser, Result, Task
-from biplanar.data.overlap import overlap
 from biplanar.errors import UnknownNameError
 from biplanar.pipeline.parser import CHUNK_BATCHES, CHUNK_WORDS
 
-P = TypeVar("P")
+T = TypeVar("T")
 R = TypeVar("R")
 
-# Worker processes get chunks of at least `LEAST_WORDS`, and of so many batches at most. They grow with what has been
-# read: so small files are shared among the workers, too, and none of them is left with a large chunk at the end.
+# Worker processes get chunks of at least `LEAST_WORDS` words and at most `MOST_BATCHES` batches. Chunks grow with what
+# has been read: so small files are shared among the workers, too, and no worker is left with a large chunk at the end.
 LARGEST_SHARE, MOST_BATCHES = 8, 20
+
+_END = object()
 
 
 @dataclass(frozen=True)
 class EngineConfig:
-    """How many processes work, where, and who is told when one of them ends before its time."""
+    """How many processes work and where, and what is called with messages about workers that died."""
 
     workers: int = 1
     report: Callable[[str], object] = lambda _: None
@@ -35,8 +37,9 @@ class EngineConfig:
     address: str | None = None  # None: one that is started for this
 
 
-class Engine(Protocol):
-    """What runs a task: over chunks whose results are written here, or over shards that the workers read and write."""
+@runtime_checkable
+class ChunkEngine(Protocol):
+    """An engine that parses into one file."""
 
     def run(self, task: Task, source: Source, write: Callable[[Result], object]) -> None:
         """Do the task for all chunks of the source, and write the results in the order of their chunks.
@@ -44,12 +47,21 @@ class Engine(Protocol):
         The first exception is raised once the results of all chunks before it are written.
         """
 
-    def map(self, prepare: Callable[[], Callable[[P], R]], items: Sequence[P], *, threads: int = 1) -> Iterator[R]:
+
+@runtime_checkable
+class ShardEngine(Protocol):
+    """An engine that parses into a folder, whose workers read and write shards."""
+
+    def map(self, prepare: Callable[[], Callable[[T], R]], items: Sequence[T], *, threads: int = 1) -> Iterator[R]:
         """The results for all items, in any order.
 
-        Each worker calls `prepare` once, and what that gives it with every item. An item whose worker has ended is
-        given to another one.
+        Each worker calls `prepare` once, and the function that this returns with every item. An item whose worker
+        died is given to another one.
         """
+
+
+# An engine is either, or both.
+Engine = ChunkEngine | ShardEngine
 
 
 @dataclass(frozen=True)
@@ -62,29 +74,26 @@ class ThisProcess:
     def run(self, task: Task, source: Source, write: Callable[[Result], object]) -> None:
         """Read and write in threads, parse in this one."""
         work = self.loaded or task()
-        enough = max(CHUNK_WORDS, CHUNK_BATCHES * task.batch_words)
-        read = ((chunk, work.read(chunk)) for chunk in source.chunks(lambda _: enough))
+        words = max(CHUNK_WORDS, CHUNK_BATCHES * task.batch_words)
         overlap(
-            read,
+            ((chunk, work.read(chunk)) for chunk in source.chunks(lambda _: words)),
             lambda item: (item[0], work.parse(item[1])),
             lambda item: write(work.render(*item)),
             ahead=source.is_plain,
         )
 
-    def map(self, prepare: Callable[[], Callable[[P], R]], items: Sequence[P], *, threads: int = 1) -> Iterator[R]:
+    def map(self, prepare: Callable[[], Callable[[T], R]], items: Sequence[T], *, threads: int = 1) -> Iterator[R]:
         """One after the other."""
-        del threads  # this process has what it has
-        work: Callable[[P], R] | None = None
-        for item in items:
-            work = work or prepare()
-            yield work(item)
+        del threads  # those of this process
+        if items:
+            yield from map(prepare(), items)
 
 
 @dataclass(frozen=True)
 class Processes:
-    """Worker processes, each with the model loaded, started anew.
+    """Worker processes, each with the model loaded.
 
-    A script that uses them must do so below `if __name__ == "__main__"`.
+    They are spawned: a script that uses them must do so below `if __name__ == "__main__"`.
     """
 
     config: EngineConfig = field(default_factory=EngineConfig)
@@ -94,22 +103,15 @@ class Processes:
         batch = task.batch_words
         most = min(max(CHUNK_WORDS, CHUNK_BATCHES * batch), MOST_BATCHES * batch)
         chunks = source.chunks(lambda before: max(LEAST_WORDS, min(most, before // LARGEST_SHARE)))
-        results = work_in_order(
-            task,
-            chunks,
-            self.config.workers,
-            report=self.config.report,
-            threads=task.threads,
-            describe=lambda chunk: str(chunk.place),
-        )
-        with closing(results):
-            for result in results:
+        config = self.config
+        with closing(work_in_order(task, chunks, config.workers, report=config.report, threads=task.threads)) as found:
+            for result in found:
                 write(result)
 
-    def map(self, prepare: Callable[[], Callable[[P], R]], items: Sequence[P], *, threads: int = 1) -> Iterator[R]:
+    def map(self, prepare: Callable[[], Callable[[T], R]], items: Sequence[T], *, threads: int = 1) -> Iterator[R]:
         """In the order of the items."""
         config = self.config
-        yield from work_in_order(prepare, items, config.workers, report=config.report, threads=threads)
+        return work_in_order(prepare, items, config.workers, report=config.report, threads=threads)
 
 
 ENGINES: dict[str, Callable[[EngineConfig], Engine]] = {
@@ -125,3 +127,29 @@ def make_engine(config: EngineConfig, name: str | None = None) -> Engine:
     if name not in ENGINES:
         raise UnknownNameError("engine", name, ENGINES)
     return ENGINES[name](config)
+
+
+def overlap(items: Iterable[T], compute: Callable[[T], R], write: Callable[[R], object], *, ahead: bool = True) -> None:
+    """Compute with each item and write the result; meanwhile the next item is read and the last result written.
+
+    The order is kept, and at most one item and one result wait. The first exception of any stage is re-raised once
+    earlier results are written and all threads have ended. Only this thread computes. Without `ahead` it also reads:
+    a thread that blocks on a terminal or a pipe could not be stopped.
+    """
+    source = iter(items)
+    with ThreadPoolExecutor(2) as pool:
+        written: Future[object] | None = None
+        for item in _read_ahead(source, pool) if ahead else source:
+            result = compute(item)
+            if written is not None:
+                written.result()
+            written = pool.submit(write, result)
+        if written is not None:
+            written.result()
+
+
+def _read_ahead(source: Iterator[T], pool: ThreadPoolExecutor) -> Iterator[T]:
+    future = pool.submit(next, source, _END)
+    while (item := future.result()) is not _END:
+        future = pool.submit(next, source, _END)
+        yield item  # type: ignore[misc]  # whatever is not the end is an item

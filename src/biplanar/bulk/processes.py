@@ -1,4 +1,4 @@
-"""Work that many processes do, each on a chunk at a time; the results come in the order of the chunks."""
+"""Worker processes, each of which works on a chunk at a time; results come in the order of the chunks."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
+from biplanar.data.files import remove_unfinished
 from biplanar.errors import BiplanarError, UnfinishedError
 
 P = TypeVar("P")
 R = TypeVar("R")
 
-# Chunks that are under way or whose results wait for an earlier one's, for each worker.
+# For each worker, how many chunks may be under way or wait for an earlier result.
 CHUNKS_AHEAD = 3
 
-# How many processes in turn may end at the same chunk before it is given up.
+# How many workers may die at the same chunk before it is given up.
 MOST_ATTEMPTS = 3
 
-# What the libraries for linear algebra ask how many threads they may have.
+# From which linear algebra libraries take their number of threads.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An error on its way to another process: exceptions with custom constructors do not survive pickling."""
+    """An exception that can be pickled: those with custom constructors do not survive it."""
 
     kind: type[Exception]
     message: str
@@ -40,13 +41,13 @@ class Failure:
 
     @classmethod
     def of(cls, error: Exception) -> Failure:
-        """What there is to say of an error."""
+        """Of an exception; one that is not expected comes with its traceback."""
         if isinstance(error, BiplanarError):
             return cls(type(error), str(error), dict(vars(error)))
         return cls(RuntimeError, f"in a worker process:\n{traceback.format_exc()}", {})
 
     def to_error(self) -> Exception:
-        """The error again."""
+        """The exception again."""
         error = self.kind.__new__(self.kind)
         error.args = (self.message,)
         vars(error).update(self.state)
@@ -54,10 +55,10 @@ class Failure:
 
 
 class WorkerProcess(Generic[P]):
-    """A process, and the chunk it is at."""
+    """A process, and the chunk it works on."""
 
     def __init__(self, prepare: Callable[[], Callable[[P], object]], threads: int) -> None:
-        context = multiprocessing.get_context("spawn")  # processes that were forked may hang in threads they never had
+        context = multiprocessing.get_context("spawn")  # forked processes may hang on locks of threads they lack
         self.pipe, other_end = context.Pipe()
         self.process = context.Process(target=_serve, args=(prepare, other_end), daemon=True)
         with _threads_of_libraries(threads):
@@ -66,13 +67,13 @@ class WorkerProcess(Generic[P]):
         self.task: tuple[int, P] | None = None
 
     def give(self, number: int, chunk: P) -> None:
-        """Give it a chunk."""
+        """Send it a chunk."""
         self.task = number, chunk
-        with suppress(OSError):  # it has ended, which will be seen when its answer is waited for
+        with suppress(OSError):  # it has died, which `take` will notice
             self.pipe.send(chunk)
 
     def take(self) -> Any:
-        """The answer, which may be an error; EOFError: the process has ended without one."""
+        """The answer, which may be an exception; EOFError if the process died without one."""
         try:
             answer = self.pipe.recv()
         except OSError as error:
@@ -81,7 +82,7 @@ class WorkerProcess(Generic[P]):
         return answer.to_error() if isinstance(answer, Failure) else answer
 
     def how_it_ended(self) -> str:
-        """In words, once the process has been joined."""
+        """Its exit code or signal, once the process has been joined."""
         code = self.process.exitcode or 0
         if code >= 0:
             return f"exit code {code}"
@@ -95,8 +96,9 @@ class WorkerProcess(Generic[P]):
 
 
 def _serve(prepare: Callable[[], Callable[[Any], object]], pipe: Connection) -> None:
-    """What a worker process does: answer until nobody asks any more."""
+    """The main function of a worker process: answer until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # SIGINT may not have been blocked before spawn
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     work: Callable[[Any], object] | None = None
     try:
         while True:
@@ -111,9 +113,18 @@ def _serve(prepare: Callable[[], Callable[[Any], object]], pipe: Connection) -> 
         return
 
 
+def _end_with_parent() -> None:
+    """End this process at once when its parent does, whatever it is computing: compiled code releases the GIL."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        remove_unfinished()
+        os._exit(1)
+
+
 @contextmanager
 def _threads_of_libraries(threads: int) -> Iterator[None]:
-    """Processes that are started here use so many threads, unless the environment has said otherwise."""
+    """Libraries of processes that are started here use `threads` threads, unless the environment says otherwise."""
     missing = [name for name in _THREADS if name not in os.environ]
     os.environ.update(dict.fromkeys(missing, str(threads)))
     try:
@@ -125,9 +136,9 @@ def _threads_of_libraries(threads: int) -> Iterator[None]:
 
 @contextmanager
 def _sigint_blocked() -> Iterator[None]:
-    """Processes that are started here have SIGINT blocked: whoever interrupts the command ends its workers, too.
+    """Processes that are started here have SIGINT blocked: at an interrupt, the parent ends them.
 
-    A signal that comes meanwhile is handled when this ends, as a process that is half started would print a traceback.
+    A signal that comes meanwhile is handled when this ends: a half-started process would print a traceback.
     """
     if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
         yield
@@ -152,25 +163,24 @@ def work_in_order(
     *,
     report: Callable[[str], object],
     threads: int = 1,
-    describe: Callable[[P], str] = str,
 ) -> Generator[R]:
-    """The results for all chunks, in their order, from so many processes; messages name a chunk as `describe` does.
+    """The results for all chunks, in their order, from `workers` processes.
 
-    Each process calls `prepare` once, and what that gives it with every chunk. What goes wrong with a chunk, or when
-    chunks are read, is raised here when all before it has been given out. A chunk whose process ends (killed, out of
-    memory) is given to a fresh one, which `report` is told; if `MOST_ATTEMPTS` end at it, this is an `UnfinishedError`.
-    Only a few chunks for each worker are read ahead. No process is left when this ends, however it does.
+    Each process calls `prepare` once, and the function that this returns with every chunk. The first exception of any
+    stage is raised once earlier results are yielded. A chunk whose worker dies (killed, out of memory) is given to a
+    new one, and `report` is called; after `MOST_ATTEMPTS`, this is an `UnfinishedError`. Only a few chunks for each
+    worker are read ahead. No process is left when this ends.
     """
-    crew = _Crew(prepare, iter(chunks), report, threads, describe)
+    pool = _Pool(prepare, iter(chunks), report, threads)
     try:
-        crew.hire(workers)
-        yield from crew.results()
+        pool.start(workers)
+        yield from pool.results()
     finally:
-        crew.dismiss()
+        pool.stop()
 
 
-class _Crew(Generic[P, R]):
-    """The processes, and where each chunk is on its way."""
+class _Pool(Generic[P, R]):
+    """The workers, and the state of each chunk."""
 
     def __init__(
         self,
@@ -178,40 +188,38 @@ class _Crew(Generic[P, R]):
         chunks: Iterator[P],
         report: Callable[[str], object],
         threads: int,
-        describe: Callable[[P], str],
     ) -> None:
         self.prepare, self.chunks, self.report, self.threads = prepare, chunks, report, threads
-        self.describe = describe
         self.workers: list[WorkerProcess[P]] = []
-        self.unlucky: deque[tuple[int, P]] = deque()  # whose worker has ended, for another one
-        self.attempts: Counter[int] = Counter()  # that have ended without an answer, by chunk
-        self.done: dict[int, Any] = {}  # results, or errors
-        self.read = self.given_out = 0
+        self.retries: deque[tuple[int, P]] = deque()  # chunks whose worker died
+        self.attempts: Counter[int] = Counter()  # workers that died, by chunk
+        self.done: dict[int, Any] = {}  # results, or exceptions
+        self.read = self.yielded = 0
         self.has_more = True
 
-    def hire(self, workers: int) -> None:
+    def start(self, workers: int) -> None:
         with _sigint_blocked():
             for _ in range(workers):
                 self.workers.append(WorkerProcess(self.prepare, self.threads))
 
-    def dismiss(self) -> None:
+    def stop(self) -> None:
         for worker in self.workers:
             worker.stop()
 
     def results(self) -> Iterator[R]:
         while True:
-            while self.given_out in self.done:
-                result = self.done.pop(self.given_out)
+            while self.yielded in self.done:
+                result = self.done.pop(self.yielded)
                 if isinstance(result, Exception):
                     raise result
                 yield result
-                self.given_out += 1
+                self.yielded += 1
             self._hand_out()
             busy = {worker.pipe: worker for worker in self.workers if worker.task is not None}
             if busy:
                 for pipe in wait(list(busy)):
                     self._take(busy[pipe])  # type: ignore[index]  # only these pipes were waited for
-            elif self.given_out not in self.done:
+            elif self.yielded not in self.done:
                 return
 
     def _hand_out(self) -> None:
@@ -220,9 +228,9 @@ class _Crew(Generic[P, R]):
                 worker.give(*task)
 
     def _next_task(self) -> tuple[int, P] | None:
-        if self.unlucky:
-            return self.unlucky.popleft()
-        if not self.has_more or self.read - self.given_out >= CHUNKS_AHEAD * len(self.workers):
+        if self.retries:
+            return self.retries.popleft()
+        if not self.has_more or self.read - self.yielded >= CHUNKS_AHEAD * len(self.workers):
             return None
         try:
             task = self.read, next(self.chunks)
@@ -242,13 +250,13 @@ class _Crew(Generic[P, R]):
             self.done[number] = worker.take()
         except EOFError:
             self._replace(worker)
-            message = f"{self.describe(chunk)}: the worker process at these lines ended with {worker.how_it_ended()}"
+            message = f"{chunk}: the worker died ({worker.how_it_ended()})"
             self.attempts[number] += 1
             if self.attempts[number] == MOST_ATTEMPTS:
-                self.done[number] = UnfinishedError(f"{message}, as had {MOST_ATTEMPTS - 1} before it")
+                self.done[number] = UnfinishedError(f"{message}, as did {MOST_ATTEMPTS - 1} before it")
             else:
                 self.report(f"{message}; another one tries again")
-                self.unlucky.append((number, chunk))
+                self.retries.append((number, chunk))
 
     def _replace(self, worker: WorkerProcess[P]) -> None:
         worker.process.join()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import signal
 import socket
+import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -13,11 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from biplanar.bulk.chunks import Source
 from biplanar.bulk.processes import MOST_ATTEMPTS, Failure
-from biplanar.bulk.task import Result, Task
-from biplanar.data.extras import need
-from biplanar.errors import BiplanarError, UnfinishedError
+from biplanar.errors import BiplanarError, UnfinishedError, need
 
 if TYPE_CHECKING:
     from biplanar.bulk.engines import EngineConfig
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
 P = TypeVar("P")
 R = TypeVar("R")
 
-SECONDS_TO_ANSWER = 10  # of a cluster that is running
+SECONDS_TO_ANSWER = 10  # of a running cluster
 
-# What Ray's processes read when they start: no warnings of its own on standard error, and no reports to its makers.
+# Environment of Ray's processes: no warnings on standard error, and no usage reports.
 _QUIET = {
     "RAY_BACKEND_LOG_LEVEL": "fatal",
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -36,7 +35,7 @@ _QUIET = {
 
 
 class _Attempts:
-    """How often each item has been begun, counted in a process of its own; Ray itself would try for ever."""
+    """How often each item has been started, counted in an actor of its own; Ray itself would retry for ever."""
 
     def __init__(self) -> None:
         self.begun: Counter[int] = Counter()
@@ -47,11 +46,11 @@ class _Attempts:
 
 
 class _Worker(Generic[P, R]):
-    """What an actor does: one item at a time, which comes as its number among all."""
+    """An actor: works on one item at a time, which comes as its index."""
 
     def __init__(self, prepare: Callable[[], Callable[[P], R]], items: Sequence[P], attempts: Any, cwd: str) -> None:
         self.prepare, self.items, self.attempts = prepare, items, attempts
-        with suppress(OSError):  # which other machines may not have; then only whole paths mean something there
+        with suppress(OSError):  # other machines may not have it; there, only absolute paths work
             os.chdir(cwd)
         self.work: Callable[[P], R] | None = None
 
@@ -66,28 +65,26 @@ class _Worker(Generic[P, R]):
         return pa.table({"answer": [pickle.dumps(answer)]})
 
     def answer(self, number: int) -> R:
-        """The result for an item, unless it has ended too many processes."""
+        """The result for an item, unless too many workers died at it."""
         import ray
 
         if ray.get(self.attempts.begin.remote(number)) > MOST_ATTEMPTS:
-            message = f"the workers at this shard ended before their time, {MOST_ATTEMPTS} in turn"
-            raise UnfinishedError(f"{self.items[number]}: {message}")
+            raise UnfinishedError(f"{self.items[number]}: {MOST_ATTEMPTS} workers died at this shard")
         self.work = self.work or self.prepare()
         return self.work(self.items[number])
 
 
 @dataclass(frozen=True)
 class RayData:
-    """A pool of actors, which grows from `workers` to `max_workers` while there is work for more."""
+    """A pool of actors, which grows from `workers` to `max_workers` while there is work for more.
+
+    It writes shards only: one process could not write what a cluster parses.
+    """
 
     config: EngineConfig
 
-    def run(self, task: Task, source: Source, write: Callable[[Result], object]) -> None:  # noqa: ARG002
-        """Refused: one process could not write what a cluster parses."""
-        raise BiplanarError("engine ray: expected a folder to write shards to, found a single file")
-
     def map(self, prepare: Callable[[], Callable[[P], R]], items: Sequence[P], *, threads: int = 1) -> Iterator[R]:
-        """As they come; an actor that has ended is started anew, and its item tried again, a few times."""
+        """As they come; an actor that died is started again, and its item tried again, a few times."""
         if not items:
             return
         ray = _ray()
@@ -139,7 +136,7 @@ def _cluster(ray: Any, config: EngineConfig, threads: int) -> Iterator[None]:
         yield
         return
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
-    address = config.address or os.environ.get("RAY_ADDRESS")
+    address, handler = config.address or os.environ.get("RAY_ADDRESS"), signal.getsignal(signal.SIGTERM)
     try:
         _check_reachable(address or "")
         with _muted():
@@ -150,15 +147,36 @@ def _cluster(ray: Any, config: EngineConfig, threads: int) -> Iterator[None]:
                 ray.init("local", num_cpus=cpus, include_dashboard=False, **quiet)
     except (OSError, RuntimeError, ValueError) as error:
         message = str(error).strip().partition("\n")[0]
-        raise BiplanarError(f"--address: expected a Ray cluster at {address or 'local'}, found {message}") from error
+        raise BiplanarError(f"--address: no Ray cluster at {address or 'this machine'} ({message})") from error
     try:
-        yield
+        with _ending_quietly(ray, handler):
+            yield
     finally:
         ray.shutdown()
 
 
+@contextmanager
+def _ending_quietly(ray: Any, before: Any) -> Iterator[None]:
+    """At SIGTERM, shut Ray down and then do what was done before `ray.init`: Ray itself prints a C++ stack."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _: object) -> None:
+        with _muted():
+            ray.shutdown()
+        signal.signal(number, before)
+        signal.raise_signal(number)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _check_reachable(address: str) -> None:
-    """An error at once, where Ray would try for minutes."""
+    """Fail at once, where Ray would retry for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if colon and port.isdecimal():
         with socket.create_connection((host.strip("[]"), int(port)), timeout=SECONDS_TO_ANSWER):

@@ -3,116 +3,138 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from biplanar.bulk.kinds import CONLLU, TEXT
-from biplanar.bulk.places import Place
 from biplanar.data.conllu import RawConllu, missing_end
-from biplanar.data.extras import need
-from biplanar.errors import BiplanarError, FileError, FormatError
+from biplanar.data.files import decode_utf8, display_name, raw_lines_of
+from biplanar.data.formats import CONLLU, TEXT
+from biplanar.errors import FileError, FormatError, need
 from biplanar.pipeline.parser import Parser
 from biplanar.tokenizer.paragraphs import paragraphs_of
 
 RECORDS_AT_ONCE = 1_000  # of a Parquet file
 
-_SENT_ID = re.compile(r"^# sent_id = (?=\d+$)", re.MULTILINE)
-
 
 @dataclass(frozen=True)
 class Record:
-    """A document and how it is called."""
+    """A document: its name, its text or CoNLL-U, and where it is."""
 
     name: str
     content: str
     is_conllu: bool
+    has_id: bool = False
+    path: str = "<record>"
+    line: int = 1  # or row
 
     @classmethod
-    def of(cls, fields: Mapping[str, Any], number: int, column: str | None) -> Record:
-        """Of named values: the content is in the column asked for, or else in `conllu`, or else in `text`.
+    def of(cls, fields: object, path: str, line: int, column: str | None) -> Record:
+        """From named values: the content is in the column asked for, or else in `conllu`, or else in `text`.
 
-        It is called by its `id`, or else by its number.
+        Its name is its `id`, or else its line or row.
         """
+        if not isinstance(fields, Mapping):
+            raise FormatError(path, line, f"not a JSON object but {type(fields).__name__}")
         chosen = column or (CONLLU if CONLLU in fields else TEXT)
         content, name = fields.get(chosen), fields.get("id")
         if not isinstance(content, str):
-            found = "none" if chosen not in fields else type(content).__name__
-            raise BiplanarError(f"expected a text as {chosen!r}, found {found} (--column names another)")
-        return cls(str(number if name is None else name).replace("\n", " "), content, chosen == CONLLU)
+            found = f"is {type(content).__name__}, not text" if chosen in fields else "is missing"
+            raise FormatError(path, line, f"the field {chosen!r} {found} (--column names another)")
+        try:
+            shown = str(line if name is None else name).replace("\n", " ").replace("\r", " ")
+            shown.encode()
+        except ValueError as error:  # a lone surrogate, or an integer with too many digits to be shown
+            raise FormatError(path, line, f"the field 'id' cannot be written: {error}") from error
+        return cls(shown, content, chosen == CONLLU, name is not None, path, line)
 
-    def conllu(self, parser: Parser, path: str) -> Iterator[RawConllu]:
-        """Its sentences; those of raw text are numbered behind its name."""
+    @property
+    def size(self) -> int:
+        """Bytes of its content in UTF-8."""
+        return len(self.content.encode(errors="surrogatepass"))
+
+    def conllu(self, parser: Parser) -> Iterator[RawConllu]:
+        """Its sentences. They begin with its name as `# newdoc id`; those of raw text are numbered behind it."""
         if self.is_conllu:
-            data = self.content + missing_end(self.content)
-            yield from [RawConllu(data.encode(errors="surrogatepass"), f"{path}:{self.name}")] if data.strip() else ()
+            yield from self.given_conllu()
             return
         paragraphs = [one for several in paragraphs_of([self.content]) for one in several]
-        text = parser.segmenter.to_conllu(paragraphs).replace("# newdoc\n", f"# newdoc id = {self.name}\n", 1)
+        text = parser.segmenter.to_conllu(paragraphs, sent_id=lambda number: f"{self.name}-{number}")
         if text:
-            yield RawConllu(_SENT_ID.sub(lambda found: f"{found[0]}{self.name}-", text).encode())
+            yield RawConllu(text.replace("# newdoc\n", self._newdoc, 1).encode())
+
+    def given_conllu(self) -> Iterator[RawConllu]:
+        """Its sentences, if it has CoNLL-U; errors name its line."""
+        if self.is_conllu and self.content.strip():
+            data = self.content + missing_end(self.content)
+            if self.has_id and "# newdoc" not in data.partition("\t")[0]:
+                data = self._newdoc + data
+            yield RawConllu(data.encode(errors="surrogatepass"), f"{self.path}:{self.line}")
+
+    @property
+    def _newdoc(self) -> str:
+        return f"# newdoc id = {self.name}\n"
 
 
-@dataclass(frozen=True)
-class RecordsChunk:
-    """Some records."""
-
-    place: Place
-    records: Sequence[Record]
-    size: int
-    gets_numbers: bool = False
-
-    def conllu(self, parser: Parser) -> Sequence[RawConllu]:
-        """The sentences of all of them."""
-        return [block for record in self.records for block in record.conllu(parser, self.place.path)]
+# A record, or what is wrong with it.
+RecordOrError = Record | FormatError
 
 
 def read_json_records(
-    lines: Iterable[str], path: str, before: int, column: str | None
-) -> Iterator[tuple[int, Record, int]]:
-    """The number of each record among the lines of its file, the record, and its bytes; empty lines are skipped."""
-    for number, line in enumerate(lines, before + 1):
-        if line.strip("\ufeff \t\r"):
-            try:
-                fields = json.loads(line.lstrip("\ufeff"))
-                if not isinstance(fields, dict):
-                    raise BiplanarError(f"expected a JSON object, found {type(fields).__name__}")
-                yield number, Record.of(fields, number, column), len(line.encode(errors="surrogatepass")) + 1
-            except json.JSONDecodeError as error:
-                raise FormatError(path, number, f"expected a JSON object, found {error}") from error
-            except BiplanarError as error:
-                raise FormatError(path, number, str(error)) from error
+    buffers: Iterable[bytes], path: str, first_line: int, column: str | None
+) -> Iterator[RecordOrError]:
+    """The records of JSON lines; empty lines are skipped."""
+    name = display_name(path)
+    for number, line in raw_lines_of(buffers, first_line):
+        try:
+            if text := decode_utf8(line, name, number).strip("\ufeff \t\r"):
+                yield Record.of(json.loads(text), name, number, column)
+        except FormatError as error:
+            yield error
+        except (ValueError, RecursionError) as error:  # not JSON, huge integers, deep nesting
+            yield FormatError(name, number, f"not a JSON object: {error}")
 
 
 def read_parquet_records(
     path: str, groups: Sequence[int] | None, before: int, column: str | None
-) -> Iterator[tuple[int, Record, int]]:
-    """The same of some row groups of a Parquet file, or of all."""
-    file = _parquet_file(path)
-    wanted = {column, "id"} if column else {CONLLU, TEXT, "id"}
-    columns = [name for name in file.schema_arrow.names if name in wanted]
-    number = before
-    for batch in file.iter_batches(RECORDS_AT_ONCE, row_groups=groups, columns=columns):
-        for fields in batch.to_pylist():
-            number += 1
-            try:
-                record = Record.of(fields, number, column)
-            except BiplanarError as error:
-                raise FormatError(path, number, str(error)) from error
-            yield number, record, len(record.content.encode(errors="surrogatepass"))
+) -> Iterator[RecordOrError]:
+    """The records of some row groups of a Parquet file, or of all; `before` are the rows before them."""
+    name, number = display_name(path), before
+    with _arrow_errors(path):
+        file = _parquet_file(path)
+        wanted = {column, "id"} if column else {CONLLU, TEXT, "id"}
+        columns = [name for name in file.schema_arrow.names if name in wanted]
+        for batch in file.iter_batches(RECORDS_AT_ONCE, row_groups=groups, columns=columns):
+            for row in range(batch.num_rows):
+                number += 1
+                try:
+                    fields = {column: batch.column(column)[row].as_py() for column in columns}
+                    found: RecordOrError = Record.of(fields, name, number, column)
+                except FormatError as error:
+                    found = error
+                except UnicodeDecodeError as error:
+                    found = FormatError(name, number, f"not UTF-8 text: {error.reason}")
+                yield found
 
 
 def row_group_sizes(path: str) -> list[tuple[int, int]]:
     """Rows and bytes of each row group."""
-    metadata = _parquet_file(path).metadata
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    return [(group.num_rows, group.total_byte_size) for group in groups]
+    with _arrow_errors(path):
+        metadata = _parquet_file(path).metadata
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        return [(group.num_rows, group.total_byte_size) for group in groups]
 
 
 def _parquet_file(path: str) -> Any:
-    parquet, arrow = (need(name, f"{path}: reading Parquet", "formats") for name in ("pyarrow.parquet", "pyarrow"))
+    return need("pyarrow.parquet", f"{display_name(path)}: reading Parquet", "formats").ParquetFile(path)
+
+
+@contextmanager
+def _arrow_errors(path: str) -> Iterator[None]:
+    """Errors of PyArrow name the file."""
+    arrow = need("pyarrow", f"{display_name(path)}: reading Parquet", "formats")
     try:
-        return parquet.ParquetFile(path)
+        yield
     except (OSError, arrow.ArrowException) as error:
-        raise FileError(f"{path}: expected a Parquet file, found {error}") from error
+        raise FileError(f"{display_name(path)}: no Parquet file, or a damaged one ({error})") from error

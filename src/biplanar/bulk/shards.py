@@ -1,45 +1,52 @@
-"""Shards: a folder with one file for each piece of the input, which appears when it is whole.
+"""Shards: a folder with one file for each range of the input, which appears when it is whole.
 
 Sentences of raw text and words are numbered by file. Where such a file is cut, its shards are parsed in any order into
-a folder `.unnumbered` first; when all are there, they are numbered.
+a folder `.unnumbered` first; when all are there, their sentences get their ids.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-import re
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from biplanar.bulk.chunks import Source
-from biplanar.bulk.engines import Engine, ThisProcess
-from biplanar.bulk.files import parse_files, shift_numbers
-from biplanar.bulk.kinds import ENDINGS, RECORDS, is_numbered, kind_of
-from biplanar.bulk.pieces import Piece, cut_file
-from biplanar.bulk.tables import ParquetStream
-from biplanar.bulk.task import ChunkParser, Task
-from biplanar.data.compression import compressing
+from biplanar.bulk.engines import Engine, ShardEngine, ThisProcess
+from biplanar.bulk.output import opened, parse_files, with_ids
+from biplanar.bulk.ranges import FileRange, cut_file
+from biplanar.bulk.task import ChunkParser, Result, Task
 from biplanar.data.conllu import cut_raw_conllu
-from biplanar.data.files import OPENERS, read_buffers, write_all, writing
+from biplanar.data.files import display_name, read_buffers, write_all, writing
+from biplanar.data.formats import (
+    COMPRESSED,
+    CONLLU,
+    INPUT_ENDINGS,
+    PARQUET,
+    RECORDS,
+    input_format,
+    output_format,
+    without_compression,
+)
 from biplanar.decoding.beam import Outcome
 from biplanar.errors import BiplanarError, FileError, FormatError
+from biplanar.pipeline.loading import Placement
 
 SHARD_BYTES = 32 * 10**6
-SHARD_ENDINGS = ("conllu", "conllu.gz", "conllu.xz", "conllu.bz2", "conllu.zst", "parquet")
+SHARD_ENDINGS = (CONLLU, *(f"{CONLLU}{ending}" for ending in COMPRESSED), PARQUET)
 UNNUMBERED, PLAN = ".unnumbered", ".plan.json"
 
 
 @dataclass(frozen=True)
 class Shard:
-    """A piece of the input, and the file that it becomes."""
+    """A range of the input, and the file that it becomes."""
 
-    piece: Piece
+    range: FileRange
     path: str
     unnumbered: str | None = None  # where it is kept until the sentences before it have been counted
     before: int = 0  # sentences
@@ -50,16 +57,17 @@ class Shard:
         return Path(f"{self.unnumbered}.count")
 
     def __str__(self) -> str:
-        return str(self.piece)
+        return str(self.range)
 
 
 @dataclass(frozen=True)
 class ShardResult:
-    """How a shard's trees were found."""
+    """A shard that is parsed, how its trees were found, and the errors of records that were left out."""
 
     shard: Shard
     outcome: Outcome
     sentences: int
+    skipped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,22 +81,36 @@ class Plan:
 
     @classmethod
     def of(
-        cls, source: Source, folder: str | Path, task: Task, *, ending: str = "conllu", size: int = SHARD_BYTES
+        cls,
+        source: Source,
+        folder: str | Path,
+        task: Task,
+        *,
+        ending: str = CONLLU,
+        size: int = SHARD_BYTES,
+        overwrite: bool = False,
     ) -> Plan:
-        """Cut the files of a source; of folders, all files in them that have no hidden name."""
+        """Cut the files of a source into ranges of `size` bytes; of folders, all files in them but hidden ones.
+
+        What an earlier run with the same inputs, model and options has finished is kept. Files from anything else are
+        refused, or removed with `overwrite`.
+        """
         if ending not in SHARD_ENDINGS:
-            raise BiplanarError(f"shards: expected {', '.join(SHARD_ENDINGS)}, found {ending}")
-        if task.output != "conllu":
-            raise BiplanarError(f"shards: expected CoNLL-U or Parquet, found {task.output}")
+            raise BiplanarError(f"cannot write {ending} to a folder; choose {', '.join(SHARD_ENDINGS)}")
         if source.text is not None or "-" in source.files:
-            raise BiplanarError("shards: expected files, found a text or standard input")
+            raise BiplanarError("a folder is written from files, not from --text or standard input")
         folder, shards = Path(folder), dict[str, Shard]()
-        for name, path in named_files(map(str, source.files), outside=folder):
+        task = replace(task, format=output_format(f"x.{ending}"))
+        files = list(named_files(source.paths, outside=folder))
+        inputs = {Path(path).resolve() for _, path in files}
+        for name, path in files:
             for shard in _shards_of(name, path, source, folder, ending, size):
                 if (other := shards.setdefault(shard.path, shard)) is not shard:
-                    raise BiplanarError(f"{shard.path}: expected one input for it, found {other} and {shard}")
+                    raise BiplanarError(f"{shard.path} would be written for both {other} and {shard}")
+                if Path(shard.path).resolve() in inputs:
+                    raise BiplanarError(f"{shard.path} is an input; choose another --output-dir")
         plan = cls(task, source, folder, list(shards.values()))
-        _keep_plan(plan, ending, size)
+        plan._claim_folder(ending, size, overwrite=overwrite)
         return plan
 
     def unfinished(self) -> list[Shard]:
@@ -97,12 +119,14 @@ class Plan:
         return [shard for shard in self.shards if not shard.unnumbered and not Path(shard.path).exists()] + numbered
 
     def run(self, engine: Engine) -> Iterator[ShardResult]:
-        """Parse what is not finished, and say of each shard when it is."""
+        """Parse what is not finished; a result for each shard when it is done."""
+        if not isinstance(engine, ShardEngine):
+            raise BiplanarError(f"{type(engine).__name__} cannot write a folder of shards")
         todo = self.unfinished()
         for folder in {Path(shard.unnumbered or shard.path).parent for shard in todo}:
             folder.mkdir(parents=True, exist_ok=True)
         yield from engine.map(ShardTask(self.task, self.source), todo, threads=self.task.threads)
-        for _ in engine.map(prepare_numbering, list(self._counted())):
+        for _ in engine.map(NumberingTask(self.task), list(self._counted())):
             pass
         shutil.rmtree(self.folder / UNNUMBERED, ignore_errors=True)
 
@@ -111,7 +135,7 @@ class Plan:
         files: dict[str, list[Shard]] = defaultdict(list)
         for shard in self.shards:
             if shard.unnumbered:
-                files[shard.piece.path].append(shard)
+                files[shard.range.path].append(shard)
         return [shards for shards in files.values() if not all(Path(shard.path).exists() for shard in shards)]
 
     def _counted(self) -> Iterator[Shard]:
@@ -121,6 +145,78 @@ class Plan:
                 if not Path(shard.path).exists():
                     yield replace(shard, before=before)
 
+    def _claim_folder(self, ending: str, size: int, *, overwrite: bool) -> None:
+        """Make the folder, check that what is in it belongs to this plan, and write the plan there."""
+        settings, inputs = self._settings(ending, size), self._inputs()
+        before = {} if overwrite else self._read_plan()
+        changed = [name for name, value in settings.items() if before and before["settings"].get(name) != value]
+        changed += [name for name, state in inputs.items() if before and before["inputs"].get(name, state) != state]
+        if changed:
+            hint = "choose another folder, or --overwrite"
+            raise BiplanarError(f"{self.folder} has shards from before {changed[0]} was changed; {hint}")
+        names = {str(Path(shard.path).relative_to(self.folder)) for shard in self.shards}
+        known = set(before.get("shards", ()))
+        foreign = sorted(name for name in names - known if (self.folder / name).exists())
+        if foreign and not overwrite:
+            raise FileError(f"{self.folder / foreign[0]} exists already; choose another folder, or --overwrite")
+        try:
+            if overwrite:
+                self._remove(names)
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{self.folder}: {error.strerror or error}") from error
+        with writing(self.folder / PLAN) as stream:
+            all_inputs = before.get("inputs", {}) | inputs
+            json.dump({"settings": settings, "inputs": all_inputs, "shards": sorted(names | known)}, stream, indent=1)
+
+    def _settings(self, ending: str, size: int) -> dict[str, Any]:
+        """What shards depend on beside the inputs, by names that messages use."""
+        task, source = self.task, self.source
+        return {
+            "the model": _digest(Placement.of(task.model, task.device, task.runtime).folder.path),
+            "--runtime": task.runtime,
+            "an option": str(task.options),
+            "--input": source.format,
+            "--text-encoding": source.text_encoding,
+            "--ranges": source.ranges,
+            "--column": source.column,
+            "--on-error": source.on_error,
+            "--format": ending,
+            "--shard-size": size,
+        }
+
+    def _inputs(self) -> dict[str, list[int]]:
+        """The size and time of each input."""
+        paths = {shard.range.path for shard in self.shards}
+        states = {str(Path(path).resolve()): Path(path).stat() for path in paths}
+        return {path: [state.st_size, state.st_mtime_ns] for path, state in sorted(states.items())}
+
+    def _read_plan(self) -> dict[str, Any]:
+        """The plan of an earlier run, if there is one."""
+        path = self.folder / PLAN
+        if not path.exists():
+            return {}
+        try:
+            plan = json.loads(path.read_text(encoding="utf-8"))
+            if not (isinstance(plan["settings"], dict) and isinstance(plan["inputs"], dict)):
+                raise TypeError("other values than those of a plan")
+            return {**plan, "shards": list(map(str, plan["shards"]))}
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            hint = "choose another folder, or --overwrite"
+            raise FileError(f"{path}: damaged ({error}); {hint}") from error
+
+    def _remove(self, names: set[str]) -> None:
+        """Remove the shards of an earlier plan, and files where those of this one will be."""
+        try:
+            names = names.union(self._read_plan().get("shards", ()))
+        except FileError:  # a damaged plan names none
+            pass
+        folder = self.folder.resolve()
+        for path in (folder / name for name in names):
+            if path.resolve().is_relative_to(folder) and path.is_file():
+                path.unlink()
+        shutil.rmtree(folder / UNNUMBERED, ignore_errors=True)
+
 
 @dataclass(frozen=True)
 class ShardTask:
@@ -129,69 +225,56 @@ class ShardTask:
     task: Task
     source: Source
 
-    def __call__(self) -> ShardParser:
+    def __call__(self) -> Callable[[Shard], ShardResult]:
         """Load the model."""
-        return ShardParser(self, self.task())
+        parser = self.task()
+        return lambda shard: self.parse(shard, parser)
 
-
-class ShardParser:
-    """The same with its model loaded."""
-
-    def __init__(self, task: ShardTask, parser: ChunkParser) -> None:
-        self.task, self.parser = task, parser
-
-    def __call__(self, shard: Shard) -> ShardResult:
+    def parse(self, shard: Shard, parser: ChunkParser) -> ShardResult:
         """Read, parse and write a shard."""
-        source, counts = replace(self.task.source, files=(shard.piece,)), list[int]()
-        kind = source.kind or kind_of(shard.piece.path)
-        with writing_shard(shard.unnumbered or shard.path) as stream, _file_lines(shard.piece, kind):
-            engine = ThisProcess(loaded=self.parser)
-            done = parse_files(source, stream, self.task.task, engine, lambda result: counts.append(result.sentences))
+        results, task = list[Result](), replace(self.task, format=CONLLU) if shard.unnumbered else self.task
+        source, engine = replace(self.source, files=(shard.range,)), ThisProcess(loaded=parser)
+        try:
+            outcome = parse_files(
+                source, shard.unnumbered or shard.path, task, engine, lambda one: results.append(replace(one, output=b""))
+            )
+        except FormatError as error:  # which names a line of the range
+            part = shard.range
+            is_record = (source.format or input_format(part.path)) in RECORDS
+            if is_record or not part.start or error.path != display_name(part.path):
+                raise
+            raise FormatError(error.path, error.line + part.lines_before(), error.message) from error
+        sentences = sum(result.sentences for result in results)
         if shard.unnumbered:
             with writing(shard.count_path) as count:
-                count.write(str(sum(counts)))
-        return ShardResult(shard, done, sum(counts))
+                count.write(str(sentences))
+        return ShardResult(shard, outcome, sentences, tuple(one for result in results for one in result.skipped))
 
 
-def prepare_numbering() -> Callable[[Shard], None]:
-    """What workers do with shards that have been parsed; there is nothing to load."""
-    return number_sentences
+@dataclass(frozen=True)
+class NumberingTask:
+    """Writes shards that are parsed, with the ids that their sentences have in their file."""
 
+    task: Task
 
-def number_sentences(shard: Shard) -> None:
-    """Write a shard with the numbers that its sentences have in their file."""
-    assert shard.unnumbered is not None
-    with writing_shard(shard.path) as stream:
-        for block in cut_raw_conllu(read_buffers(shard.unnumbered), shard.unnumbered):
-            write_all(stream, shift_numbers(block.data, shard.before))
+    def __call__(self) -> Callable[[Shard], None]:
+        """There is nothing to load."""
+        return self.number
 
-
-@contextmanager
-def writing_shard(path: str) -> Iterator[Any]:
-    """A stream that takes CoNLL-U; the file appears when the block ends well."""
-    with writing(path) as stream:
-        is_table = Path(path).suffix == ".parquet"
-        with ParquetStream(stream.buffer) if is_table else compressing(stream.buffer, path) as target:
-            yield target
-
-
-@contextmanager
-def _file_lines(piece: Piece, kind: str) -> Iterator[None]:
-    """Errors in a piece name the lines of the file."""
-    try:
-        yield
-    except BiplanarError as error:
-        found = re.match(rf"{re.escape(piece.path)}:(\d+): ", str(error))
-        if not found or not piece.start or kind in RECORDS:
-            raise
-        line = int(found[1]) + piece.lines_before()
-        raise FormatError(piece.path, line, str(error)[found.end() :]) from error
+    def number(self, shard: Shard) -> None:
+        """Number the sentences of a shard."""
+        assert shard.unnumbered is not None
+        number = shard.before
+        with opened(shard.path, self.task) as sink:
+            for raw in cut_raw_conllu(read_buffers(shard.unnumbered), shard.unnumbered):
+                conllu, number = with_ids(raw.data, number)
+                write_all(sink, conllu)
 
 
 def named_files(files: Iterable[str | Path], *, outside: Path | None = None) -> Iterator[tuple[str, str]]:
-    """Files and how they are called; those of a folder (and of folders in it) by their paths there, in their order.
+    """Files and their names; those of a folder (and of folders in it) by their paths there, in order.
 
-    Hidden files, and those of one folder that may be inside (`outside`), are left out.
+    Hidden files, and those of the folder `outside`, are left out.
     """
     for file in files:
         if not Path(file).is_dir():
@@ -199,7 +282,7 @@ def named_files(files: Iterable[str | Path], *, outside: Path | None = None) -> 
             continue
         inside = [path for path in sorted(Path(file).rglob("*")) if path.is_file() and _is_input(path, file, outside)]
         if not inside:
-            raise FileError(f"{file}: expected files to parse, found none in this folder")
+            raise FileError(f"{file}: there are no files in this folder")
         yield from ((str(path.relative_to(file)), str(path)) for path in inside)
 
 
@@ -210,39 +293,24 @@ def _is_input(path: Path, folder: str | Path, outside: Path | None) -> bool:
 
 def _shards_of(name: str, path: str, source: Source, folder: Path, ending: str, size: int) -> Iterator[Shard]:
     """The shards of a file. Of one that is cut, their names say which of how many they are, and sort."""
-    pieces = cut_file(path, source.kind, size, text_encoding=source.text_encoding, ranges=source.ranges)
-    stem = name.removesuffix(Path(name).suffix) if Path(name).suffix in OPENERS else name
-    stem = stem.removesuffix(Path(stem).suffix) if Path(stem).suffix in ENDINGS else stem
-    if len(pieces) == 1:
-        yield Shard(pieces[0], str(folder / f"{stem}.{ending}"))
+    ranges = cut_file(path, source.format, size, text_encoding=source.text_encoding, ranges=source.ranges)
+    stem = without_compression(name)
+    stem = stem.removesuffix(Path(stem).suffix) if Path(stem).suffix in INPUT_ENDINGS else stem
+    if len(ranges) == 1:
+        yield Shard(ranges[0], str(folder / f"{stem}.{ending}"))
         return
-    waits = is_numbered(source.kind or kind_of(path))
-    for number, piece in enumerate(pieces):
-        shard = f"{stem}-{number:05}-of-{len(pieces):05}"
+    waits = (source.format or input_format(path)) not in (CONLLU, *RECORDS)
+    for number, part in enumerate(ranges):
+        shard = f"{stem}-{number:05}-of-{len(ranges):05}"
         unnumbered = str(folder / UNNUMBERED / f"{shard}.conllu") if waits else None
-        yield Shard(piece, str(folder / f"{shard}.{ending}"), unnumbered)
+        yield Shard(part, str(folder / f"{shard}.{ending}"), unnumbered)
 
 
-def _keep_plan(plan: Plan, ending: str, size: int) -> None:
-    """Refuse to add to shards that were made in another way."""
-    task, source = plan.task, plan.source
-    settings: dict[str, Any] = {
-        "model": str(task.model or ""),
-        "runtime": task.runtime or "",
-        "options": str(task.options),
-        "input": source.kind or "",
-        "text_encoding": source.text_encoding,
-        "ranges": source.ranges,
-        "column": source.column or "",
-        "output": ending,
-        "shard_size": size,
-    }
-    path = plan.folder / PLAN
-    before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else settings
-    for name, value in settings.items():
-        if before.get(name) != value:
-            wanted = f"expected the {name} of the shards in this folder, {before.get(name)!r}"
-            raise BiplanarError(f"{plan.folder}: {wanted}, found {value!r}; choose another folder")
-    plan.folder.mkdir(parents=True, exist_ok=True)
-    with writing(path) as stream:
-        json.dump(settings, stream, indent=1)
+def _digest(folder: Path) -> str:
+    """A checksum of all files of a model but the states of its training."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.name.startswith(("checkpoint", ".")):
+            digest.update(f"{path.relative_to(folder)}\n".encode(errors="surrogateescape"))
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

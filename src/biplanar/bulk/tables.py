@@ -1,11 +1,18 @@
-"""Trees as rows: one a sentence, with its words in lists. Parquet files, and data frames of Spark, are made of them."""
+"""Tables with a row for each sentence and its words in lists: Parquet files, and data frames of Spark and Ray."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, ClassVar
 
+from biplanar.bulk.chunks import RecordsChunk
+from biplanar.bulk.records import Record
+from biplanar.bulk.task import ChunkParser, Task
 from biplanar.data.conllu import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, RawConllu, Sentence
-from biplanar.data.extras import need
+from biplanar.errors import need
+from biplanar.pipeline.parser_input import chunked
 
 WORD_COLUMNS = {
     "form": FORM,
@@ -18,23 +25,31 @@ WORD_COLUMNS = {
     "misc": MISC,
 }
 ROW_GROUP = 8 << 20  # bytes of CoNLL-U
+CHUNK_CHARACTERS = 300_000  # of data frames, that are parsed together
 
 # As Spark writes a schema.
 SCHEMA = ", ".join(
     [
-        "sent_id string, text string",
+        "doc_id string, sent_id string, text string",
         *(f"{name} array<{'int' if name == 'head' else 'string'}>" for name in WORD_COLUMNS),
         "conllu string",
     ]
 )
 
 
-def rows_of(conllu: bytes) -> dict[str, list[Any]]:
-    """The columns of some parsed sentences; `conllu` has each as a whole, multiword tokens included."""
+def rows_of(conllu: bytes, document: str | None = None) -> dict[str, list[Any]]:
+    """The columns of some parsed sentences; `conllu` has each as a whole, multiword tokens included.
+
+    `document` is the id of the document that the first sentence continues.
+    """
     sentences = list(RawConllu(conllu).sentences()) if conllu.strip() else []
-    columns: dict[str, list[Any]] = {name: [one.comment(name) for one in sentences] for name in ("sent_id", "text")}
-    for name, number in WORD_COLUMNS.items():
-        columns[name] = [_values(one, number) for one in sentences]
+    columns: dict[str, list[Any]] = {"doc_id": []}
+    for sentence in sentences:
+        if any(comment.startswith("# newdoc") for comment in sentence.comments):
+            document = sentence.comment("newdoc id")
+        columns["doc_id"].append(document)
+    columns |= {name: [one.comment(name) for one in sentences] for name in ("sent_id", "text")}
+    columns |= {name: [_values(one, number) for one in sentences] for name, number in WORD_COLUMNS.items()}
     return columns | {"conllu": [one.raw for one in sentences]}
 
 
@@ -51,13 +66,14 @@ class ParquetStream:
         parquet = need("pyarrow.parquet", "writing Parquet", "formats")
         self._writer = parquet.ParquetWriter(stream, self._schema(), compression="zstd")
         self._waiting: list[bytes] = []
+        self._document: str | None = None
 
     def _schema(self) -> Any:
         text, number = self._arrow.string(), self._arrow.int32()
         words = [(name, self._arrow.list_(number if name == "head" else text)) for name in WORD_COLUMNS]
-        return self._arrow.schema([("sent_id", text), ("text", text), *words, ("conllu", text)])
+        return self._arrow.schema([("doc_id", text), ("sent_id", text), ("text", text), *words, ("conllu", text)])
 
-    def write(self, conllu: bytes) -> int:
+    def write(self, conllu: bytes, /) -> int:
         """Take whole sentences, and write those so far if they are enough for a row group."""
         self._waiting.append(bytes(conllu))
         if sum(map(len, self._waiting)) >= ROW_GROUP:
@@ -65,8 +81,9 @@ class ParquetStream:
         return len(conllu)
 
     def _flush(self) -> None:
-        rows = rows_of(b"".join(self._waiting))
+        rows = rows_of(b"".join(self._waiting), self._document)
         if rows["conllu"]:
+            self._document = rows["doc_id"][-1]
             self._writer.write_table(self._arrow.table(rows, schema=self._writer.schema))
         self._waiting.clear()
 
@@ -77,3 +94,32 @@ class ParquetStream:
         if kind is None:
             self._flush()
         self._writer.close()
+
+
+@lru_cache(maxsize=1)
+def _loaded(task: Task) -> ChunkParser:
+    """A task with its model, which each process loads once."""
+    return task()
+
+
+@dataclass(frozen=True)
+class FrameTask:
+    """From data frames of records to data frames with a row for each sentence, for Spark's `mapInPandas`.
+
+    A record is called by its `id`, which its sentences' numbers stand behind; `column` is what is parsed (None:
+    `conllu`, or else `text`). It can be sent to other processes, each of which loads the model once.
+    """
+
+    task: Task = field(default_factory=Task)
+    column: str | None = None
+    schema: ClassVar[str] = SCHEMA  # of the results
+
+    def __call__(self, frames: Iterable[Any]) -> Iterator[Any]:
+        """Parse one frame after the other."""
+        pandas = need("pandas", "data frames", "formats")
+        for frame in frames:
+            rows = enumerate(frame.to_dict("records"), 1)
+            records = [Record.of(row, "<frame>", number, self.column) for number, row in rows]
+            for some in chunked(records, lambda record: len(record.content), lambda _: CHUNK_CHARACTERS):
+                result = _loaded(self.task)(RecordsChunk("<frame>", 1, len(some), 0, some))
+                yield pandas.DataFrame(rows_of(result.output))

@@ -1,4 +1,4 @@
-"""What is done with each chunk: read, parsed and written as bytes, in whatever process."""
+"""What is done with each chunk: read, parsed and rendered as bytes, in whatever process."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from io import StringIO
 from pathlib import Path
 
 from biplanar.bulk.chunks import Chunk
-from biplanar.bulk.places import Place
 from biplanar.data.conllu import Sentence, write_conllu
-from biplanar.data.files import OUTPUTS
+from biplanar.data.formats import DRAWINGS, JSON, OUTPUTS, TREE
 from biplanar.decoding.beam import Outcome
 from biplanar.decoding.tree_decoder import Parsed
 from biplanar.errors import BiplanarError, UnknownNameError
@@ -19,24 +18,21 @@ from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_input import ParserInput
 
-# Outputs that are made of all trees together, when these are there as CoNLL-U.
-DRAWN_AT_THE_END = ("svg", "html")
-DRAWN = ("tree", *DRAWN_AT_THE_END)
-
-# What the first of several trees of a sentence says for all of them.
+# Comments that only the first of several trees of a sentence has.
 BEGINNINGS = ("newdoc", "newpar", "newdoc id", "newpar id")
 
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a chunk."""
+    """A parsed chunk."""
 
-    place: Place
+    path: str
+    size: int  # bytes of the input
     output: bytes
     sentences: int
     outcome: Outcome
-    gets_numbers: bool = False  # its sentences are numbered from 1, but others may come before them
-    size: int = 0  # bytes of the input that it was
+    needs_ids: bool = False  # its sentences' ids are empty
+    skipped: tuple[str, ...] = ()  # errors of records that were left out
 
 
 @dataclass(frozen=True)
@@ -57,28 +53,29 @@ class Task:
     threads: int = 1
     runtime: str | None = None
     options: ParseOptions = field(default_factory=ParseOptions)
-    output: str = "conllu"
+    format: str = "conllu"
     width: int | None = None  # of drawn trees
     colour: bool = False
     columns: tuple[str, ...] = ()  # to draw under the words
 
     def __post_init__(self) -> None:
-        if self.output not in OUTPUTS:
-            raise UnknownNameError("output", self.output, OUTPUTS)
+        if self.format not in OUTPUTS:
+            raise UnknownNameError("output format", self.format, OUTPUTS)
         if self.columns:
             from biplanar.draw.tags import check_columns  # here, as few ask for pictures
 
             check_columns(self.columns)
-            if self.output not in DRAWN:
-                raise BiplanarError(f"--columns: expected an output of {', '.join(DRAWN)}, found {self.output}")
+            if self.format not in (TREE, *DRAWINGS):
+                raise BiplanarError(f"--columns is for drawings ({', '.join((TREE, *DRAWINGS))}), not {self.format}")
 
     def __call__(self) -> ChunkParser:
         """Load the model."""
-        return self.with_parser(load(self.model, device=self.device, threads=self.threads, runtime=self.runtime))
+        return ChunkParser(self, load(self.model, device=self.device, threads=self.threads, runtime=self.runtime))
 
-    def with_parser(self, parser: Parser) -> ChunkParser:
-        """The same with a model that is loaded."""
-        return ChunkParser(self, parser)
+    @property
+    def gives_conllu(self) -> bool:
+        """Whether results are CoNLL-U, of which other formats (Parquet, pictures) are made when they are written."""
+        return self.format not in (JSON, TREE)
 
     @property
     def batch_words(self) -> int:
@@ -92,15 +89,14 @@ class ChunkParser:
     def __init__(self, task: Task, parser: Parser) -> None:
         self.task, self.parser = task, parser
         self._decoder = task.options.tree_decoder(parser.inventory)
-        self._as_conllu = task.output == "conllu" or task.output in DRAWN_AT_THE_END
 
     def __call__(self, chunk: Chunk) -> Result:
-        """All of what follows, one after the other."""
+        """Read, parse and render."""
         return self.render(chunk, self.parse(self.read(chunk)))
 
     def read(self, chunk: Chunk) -> ParserInput:
         """From bytes or text to sentences."""
-        as_objects = self.task.options.best > 1 or not self._as_conllu
+        as_objects = self.task.options.best > 1 or not self.task.gives_conllu
         return self.parser.read(chunk.conllu(self.parser), self.task.options, as_objects=as_objects)
 
     def parse(self, given: ParserInput) -> ParsedChunk:
@@ -121,32 +117,32 @@ class ChunkParser:
         return ParsedChunk(given, sentences, outcome)
 
     def render(self, chunk: Chunk, trees: ParsedChunk) -> Result:
-        """From trees to bytes; of what is drawn when all trees are there, CoNLL-U."""
+        """From trees to bytes."""
         given, parsed = trees.given, trees.parsed
-        if self._as_conllu and isinstance(parsed, Parsed):
+        if self.task.gives_conllu and isinstance(parsed, Parsed):
             output = self.parser.to_conllu(given, parsed, self.task.options)
         else:
             sentences: Iterable[Sentence] = (
                 self.parser.annotated(given, parsed, self.task.options) if isinstance(parsed, Parsed) else parsed
             )
             output = self._text(sentences).encode()
-        numbered = chunk.gets_numbers and (self._as_conllu or self.task.output == "json")
-        return Result(chunk.place, output, len(given), trees.outcome, numbered, chunk.size)
+        needs_ids = chunk.needs_ids and self.task.format != TREE
+        return Result(chunk.path, chunk.size, output, len(given), trees.outcome, needs_ids, chunk.skipped)
 
     def _text(self, sentences: Iterable[Sentence]) -> str:
-        if self.task.output == "json":
+        task = self.task
+        if task.format == JSON:
             return "".join([f"{sentence.to_json()}\n" for sentence in sentences])
-        if self.task.output == "tree":
-            return "".join([self._drawn(sentence) for sentence in sentences])
+        if task.format == TREE:
+            from biplanar.draw import Entry  # here, as few ask for pictures
+
+            entries = (Entry(1, sentence) for sentence in sentences)
+            return "".join(
+                [f"{one.lines(columns=task.columns, width=task.width, colour=task.colour)}\n\n" for one in entries]
+            )
         text = StringIO()
         write_conllu(sentences, text)
         return text.getvalue()
-
-    def _drawn(self, sentence: Sentence) -> str:
-        from biplanar.draw import Entry  # here, as few ask for pictures
-
-        task = self.task
-        return Entry(1, sentence).lines(columns=task.columns, width=task.width, colour=task.colour) + "\n\n"
 
 
 def _ranked(rank: int, sentence: Sentence, score: float) -> Sentence:

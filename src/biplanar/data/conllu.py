@@ -1,4 +1,4 @@
-"""CoNLL-U: a streaming reader and writer that give back every byte they were given."""
+"""CoNLL-U: a streaming reader and writer that keep every byte."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ from biplanar.data.sentence import Sentence, make_sentence
 from biplanar.data.words import Token, Word
 from biplanar.errors import FormatError
 
-# Sentences and their columns are to be had from here, too.
 __all__ = [
     "COLUMNS",
     "DEPREL",
@@ -58,15 +57,15 @@ __all__ = [
     "missing_end",
     "parse_conllu",
     "read_conllu",
-    "read_raw_conllu",
     "words_to_conllu",
     "write_conllu",
 ]
 
 _BLANK = "\ufeff \t\r\n"  # what may be around sentences: white space, and a byte order mark
-_BLANK_LINES = re.compile(r"\n(?:[\ufeff \t\r]*(?:\n|\Z))+")
-_LINE_OF_SPACES = re.compile(rb"\n(?:\xef\xbb\xbf|[ \t\r])+\n")
-_MORE_BLANK_LINES = re.compile(rb"(?:(?:\xef\xbb\xbf|[ \t\r])*\n)*")
+# Possessive, as backtracking would need a hundred times the memory of the blank lines themselves.
+_BLANK_LINES = re.compile(r"\n(?:[\ufeff \t\r]*+(?:\n|\Z))++")
+_LINE_OF_SPACES = re.compile(rb"\n(?:\xef\xbb\xbf|[ \t\r])++\n")
+_MORE_BLANK_LINES = re.compile(rb"(?:(?:\xef\xbb\xbf|[ \t\r])*+\n)*+")
 _FEW_BYTES = 600  # which are checked faster line by line
 _row_starts = [f"{number}\t" for number in range(1, 513)]
 
@@ -88,24 +87,18 @@ class RawConllu:
         """The sentences, or an error that says what is wrong with them and in which line."""
         line, found, tidy = self.line, False, _is_tidy(self.data)
         for content, tail in _blocks(decode_utf8(self.data, self.path, line), tidy):
-            lines = content.split("\n")
             if tidy or content.strip(_BLANK):
-                found = True
+                found, lines = True, content.split("\n")
                 rows = (tidy and _word_rows(lines)) or _parse_carefully(lines, self.path, line)
                 yield make_sentence(content + tail, rows, self.path, line)
-            line += len(lines) - 1 + tail.count("\n")
-        if not found:  # a block that others came before has sentences, so there were no others
-            raise FormatError(self.path, 1, "expected at least one sentence, found an empty file")
+            line += content.count("\n") + tail.count("\n")
+        if not found:  # `cut_raw_conllu` gives such data only if it is the whole file
+            raise FormatError(self.path, 1, "the file has no sentences")
 
 
 def read_conllu(path: str | Path, text_encoding: str = UTF_8) -> Iterator[Sentence]:
-    """The sentences of a file, one after the other; compressed files and `-` (standard input) are read as they are."""
-    return _sentences(read_raw_conllu(path, text_encoding))
-
-
-def read_raw_conllu(path: str | Path, text_encoding: str = UTF_8) -> Iterator[RawConllu]:
-    """The same as bytes, some sentences at a time."""
-    return cut_raw_conllu(read_text(path, text_encoding), display_name(path))
+    """The sentences of a file, which may be compressed; `-` is standard input."""
+    return _sentences(cut_raw_conllu(read_text(path, text_encoding), display_name(path)))
 
 
 def parse_conllu(text: str, name: str = "<text>") -> list[Sentence]:
@@ -134,7 +127,7 @@ def _texts(sentences: Iterable[Sentence]) -> Iterator[str]:
 
 
 def missing_end(raw: str) -> str:
-    """What a block lacks to be followed by another."""
+    """The line ends that a sentence lacks to be followed by another."""
     newline = "\r\n" if "\r\n" in raw else "\n"
     lines = raw.rsplit("\n", 2)
     if lines[-1].strip(_BLANK):
@@ -142,22 +135,24 @@ def missing_end(raw: str) -> str:
     return "" if len(lines) == 3 and not lines[-1] and not lines[-2].strip(_BLANK) else newline
 
 
-def _sentences(blocks: Iterable[RawConllu]) -> Iterator[Sentence]:
-    for block in blocks:
-        yield from block.sentences()
+def _sentences(stretches: Iterable[RawConllu]) -> Iterator[Sentence]:
+    for raw in stretches:
+        yield from raw.sentences()
 
 
 def cut_raw_conllu(buffers: Iterable[bytes], name: str) -> Iterator[RawConllu]:
-    """The same bytes, cut where blank lines end and another sentence begins; there is one block at least."""
+    """The same bytes, cut where blank lines end and another sentence begins; at least one item, if an empty one."""
     rest, line, blank, seen = b"", 1, _BLANK.encode(), 0
     for buffer in buffers:
         rest += buffer
+        if not buffer.strip(blank):
+            continue
         end = len(rest.rstrip(blank))
         cut = _behind_last_blank_line(rest, seen, end)
         if cut > 2 and (more := _MORE_BLANK_LINES.match(rest, cut)) and rest[:cut].strip(blank):
-            block = RawConllu(rest[: more.end()], name, line)
-            yield block
-            rest, line, seen = rest[more.end() :], block.next_line, 0
+            raw = RawConllu(rest[: more.end()], name, line)
+            yield raw
+            rest, line, seen = rest[more.end() :], raw.next_line, 0
         else:
             seen = max(rest.rfind(b"\n", 0, end), 0)
     if rest or line == 1:

@@ -1,49 +1,38 @@
-"""Files in and out: plain and compressed, of any text encoding, standard input and output, nothing half-written."""
+"""Reading and writing files: compressed, in any text encoding, standard input and output; nothing half-written."""
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import gzip
-import lzma
 import os
 import stat
 import sys
 import tempfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import IO, TextIO, cast
 
-from biplanar.data.zstd import ZSTD, open_zstd
-from biplanar.errors import BiplanarError, FileError, UnfinishedError
+from biplanar.data.compression import CorruptError, Decompressor
+from biplanar.data.formats import COMPRESSED
+from biplanar.errors import BiplanarError, FileError, FormatError, UnfinishedError
 
 if sys.platform != "win32":
     import fcntl
 
-BUFFER = 1 << 16  # bytes that are read at once: they fit in the CPU cache, so that looking through them is fast
+BUFFER = 1 << 16  # bytes that are read at once; they fit in the CPU cache
 
-UTF_8 = "utf-8"  # what files are in if nothing else is said
+UTF_8 = "utf-8"  # the default text encoding of files
 
-# What can be parsed, and what becomes of it.
-INPUTS = ("text", "lines", "horizontal", "vertical", "conllu")
-OUTPUTS = ("conllu", "json", "tree", "svg", "html")
-
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open, ZSTD: open_zstd}
-
-# What the decompressors raise on data that is truncated or in another format.
-CORRUPT = (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile)
-
-# Files that are being written, before they get their names, and how these are called.
+# The temporary files of this process, and how such files are called.
 _unfinished: set[str] = set()
 _UNFINISHED_PREFIX = ".biplanar-"
 
 
 def display_name(path: str | Path) -> str:
-    """How messages name a file: `-` reads as standard input."""
-    return "<stdin>" if str(path) == "-" else str(path)
+    """How messages and ids name a file: `-` is standard input, and what cannot be printed is escaped."""
+    name = "<stdin>" if str(path) == "-" else str(path)
+    return name if name.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
 
 
 def is_plain_file(path: str | Path) -> bool:
@@ -51,14 +40,20 @@ def is_plain_file(path: str | Path) -> bool:
     return str(path) != "-" and Path(path).is_file()
 
 
-def read_buffers(path: str | Path) -> Iterator[bytes]:
-    """The bytes of a file (`-`: standard input), decompressed by its ending, some at a time."""
-    name = display_name(path)
+def read_buffers(path: str | Path, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+    """The bytes of a file (`-`: standard input), decompressed by its ending, a buffer at a time.
+
+    Of a file that is not compressed, `start` and `end` choose some.
+    """
+    name, left = display_name(path), sys.maxsize if end is None else end - start
     try:
         with _open(path) as stream:
-            while buffer := stream.read(BUFFER):
+            if start:
+                stream.seek(start)
+            while buffer := stream.read(min(BUFFER, left)):
+                left -= len(buffer)
                 yield buffer
-    except CORRUPT as error:
+    except CorruptError as error:
         raise FileError(f"{name}: truncated or corrupt {Path(name).suffix[1:]} data ({error})") from error
     except OSError as error:
         raise FileError(f"{name}: {error.strerror or error}") from error
@@ -69,47 +64,49 @@ def _open(path: str | Path) -> Iterator[IO[bytes]]:
     if str(path) == "-":
         yield sys.stdin.buffer
         return
-    opener = OPENERS.get(Path(path).suffix, open)
-    with opener(path, "rb") as stream:
-        yield stream
+    with Path(path).open("rb") as stream:
+        ending = Path(path).suffix
+        yield cast("IO[bytes]", Decompressor(stream, ending)) if ending in COMPRESSED else stream
 
 
-def read_text(path: str | Path, text_encoding: str = UTF_8) -> Iterator[bytes]:
-    """The text of a file as UTF-8, some at a time; NUL characters, which no text has, are refused.
+def read_text(
+    path: str | Path, text_encoding: str = UTF_8, start: int = 0, end: int | None = None, first_line: int = 1
+) -> Iterator[bytes]:
+    """The text of a file as UTF-8, a buffer at a time; NUL characters are refused.
 
-    What is in UTF-8 already is not decoded here: that it is valid is left to those who take it apart.
+    What is in UTF-8 already is not decoded here: `lines_of`, `whole_lines_of` and the readers of CoNLL-U check it.
     """
-    name, line = display_name(path), 1
-    for buffer in read_buffers(path) if is_utf8(text_encoding) else _decoded(path, text_encoding):
+    name, line = display_name(path), first_line
+    buffers = read_buffers(path, start, end)
+    for buffer in buffers if is_utf8(text_encoding) else _decoded(buffers, name, text_encoding):
         if b"\0" in buffer:
             line += buffer.count(b"\n", 0, buffer.index(b"\0"))
             hint = "is it in another encoding, such as utf-16 (--text-encoding)?"
-            raise FileError(f"{name}:{line}: expected {text_encoding.upper()} text, found a NUL character; {hint}")
+            raise FormatError(name, line, f"not {text_encoding.upper()} text: NUL character; {hint}")
         yield buffer
         line += count_lines(buffer)
 
 
 def is_utf8(text_encoding: str) -> bool:
-    """Whether this is a name of UTF-8; an error if it is none that Python knows as an encoding of text."""
+    """Whether this is a name of UTF-8; an error if Python has no text encoding of that name."""
     try:
         "a".encode(text_encoding)
         codecs.getincrementaldecoder(text_encoding)
         return codecs.lookup(text_encoding).name == UTF_8
     except (LookupError, ValueError) as error:
-        wanted = "expected one that Python knows, such as utf-8, utf-16 or latin-1"
-        raise BiplanarError(f"unknown text encoding {text_encoding!r}: {wanted}") from error
+        hint = "use one that Python knows, such as utf-8, utf-16 or latin-1"
+        raise BiplanarError(f"unknown text encoding {text_encoding!r}: {hint}") from error
 
 
-def _decoded(path: str | Path, text_encoding: str) -> Iterator[bytes]:
-    """A file of any text encoding, in UTF-8."""
+def _decoded(buffers: Iterable[bytes], name: str, text_encoding: str) -> Iterator[bytes]:
+    """Text of any encoding, in UTF-8."""
     decoder, line = codecs.getincrementaldecoder(text_encoding)(), 1
-    for buffer, is_last in chain(((buffer, False) for buffer in read_buffers(path)), [(b"", True)]):
+    for buffer, is_last in chain(((buffer, False) for buffer in buffers), [(b"", True)]):
         try:
             text = decoder.decode(buffer, is_last).encode()
         except UnicodeError as error:
             found, more = _first_broken(error)
-            message = f"expected {text_encoding.upper()} text, found {found}"
-            raise FileError(f"{display_name(path)}:{line + more}: {message}") from error
+            raise FormatError(name, line + more, f"not {text_encoding.upper()} text: {found}") from error
         yield text
         line += count_lines(text)
 
@@ -124,27 +121,34 @@ def _first_broken(error: UnicodeError) -> tuple[str, int]:
 
 def count_lines(data: bytes) -> int:
     """How many lines end in some bytes; several times faster than `bytes.count`."""
-    import numpy as np  # here, as the command line reads this module's constants when it starts
+    import numpy as np  # here, as the command line imports this module when it starts
 
     return int(np.count_nonzero(np.frombuffer(data, dtype=np.uint8) == ord("\n")))
 
 
 def read_lines(path: str | Path, text_encoding: str = UTF_8) -> Iterator[tuple[int, str]]:
     """Numbered lines of a file, without their line ends."""
-    name, rest, number = display_name(path), b"", 0
-    for buffer in read_text(path, text_encoding):
+    name = display_name(path)
+    for number, line in raw_lines_of(read_text(path, text_encoding)):
+        yield number, decode_utf8(line, name, number)
+
+
+def raw_lines_of(buffers: Iterable[bytes], first_line: int = 1) -> Iterator[tuple[int, bytes]]:
+    """Numbered lines without their line ends, as bytes."""
+    rest, number = b"", first_line
+    for buffer in buffers:
         *lines, rest = (rest + buffer).split(b"\n")
         for line in lines:
+            yield number, line.removesuffix(b"\r")
             number += 1
-            yield number, decode_utf8(line, name, number).removesuffix("\r")
     if rest:
-        yield number + 1, decode_utf8(rest, name, number + 1).removesuffix("\r")
+        yield number, rest.removesuffix(b"\r")
 
 
-def read_whole_lines(path: str | Path, text_encoding: str = UTF_8) -> Iterator[str]:
-    """The text of a file as it is, some lines at a time."""
-    name, rest, number = display_name(path), b"", 1
-    for buffer in read_text(path, text_encoding):
+def whole_lines_of(buffers: Iterable[bytes], name: str) -> Iterator[str]:
+    """Text as it is, some whole lines at a time."""
+    rest, number = b"", 1
+    for buffer in buffers:
         lines, end, rest = (rest + buffer).rpartition(b"\n")
         yield decode_utf8(lines + end, name, number)
         number += count_lines(lines + end)
@@ -157,11 +161,12 @@ def decode_utf8(data: bytes, name: str, first_line: int) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         line = first_line + data.count(b"\n", 0, error.start)
-        raise FileError(f"{name}:{line}: expected UTF-8 text, found byte 0x{data[error.start]:02x}") from error
+        hint = "is it in another encoding, such as latin-1 (--text-encoding)?"
+        raise FormatError(name, line, f"not UTF-8 text: byte 0x{data[error.start]:02x}; {hint}") from error
 
 
 def write_all(stream: IO[bytes], data: bytes) -> None:
-    """Write bytes to a stream that may take fewer at a time, as Python's standard output does when it has no buffer."""
+    """Write bytes to a stream that may take fewer at a time, as unbuffered standard output does."""
     rest = memoryview(data)
     while rest:
         rest = rest[stream.write(rest) :]
@@ -171,7 +176,7 @@ def write_all(stream: IO[bytes], data: bytes) -> None:
 def writing(path: str | Path) -> Iterator[TextIO]:
     """A stream to a file (`-`: standard output); the file appears whole when the block ends well, or not at all.
 
-    What was done before an `UnfinishedError` is kept beside it, with the ending `.part`.
+    What was written before an `UnfinishedError` is kept beside it, with the ending `.part`.
     """
     if str(path) == "-":
         yield sys.stdout
@@ -203,7 +208,7 @@ def _replacing(path: Path) -> Iterator[TextIO]:
                 raise
             part = target.with_name(f"{target.name}.part")
             _rename(beside, part)
-            raise UnfinishedError(f"{error}; what was done before is in {part}") from error
+            raise UnfinishedError(f"{error}; what was finished is in {part}") from error
         finally:
             Path(beside).unlink(missing_ok=True)
             _unfinished.discard(beside)
@@ -228,7 +233,7 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def _lock(handle: int, *, wait: bool) -> bool:
-    """Lock a file until it is closed or its process ends; False if another one has it, or if there are no locks."""
+    """Lock a file until it is closed or its process ends; False if another process has it, or without file locks."""
     if sys.platform == "win32":
         return False
     with suppress(OSError):
@@ -240,7 +245,7 @@ def _lock(handle: int, *, wait: bool) -> bool:
 @contextmanager
 def _lock_kept(handle: int) -> Iterator[None]:
     """Keep a file locked after it is closed, until it has its final name."""
-    if sys.platform == "win32":  # which has no such locks, and renames no open files
+    if sys.platform == "win32":  # no such locks, and open files cannot be renamed
         yield
         return
     again = os.dup(handle)

@@ -38,8 +38,8 @@ def token_text(sentence: Sentence) -> str:
     return "".join(part for token in sentence.tokens for part in token.spaced)
 
 
-def placed(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    """The same sentences, which know where they begin in the text of all of them."""
+def with_offsets(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """The same sentences, each with its offset in the text of all of them."""
     offset = 0
     for sentence in sentences:
         yield sentence.with_offset(offset) if offset != sentence.offset else sentence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from biplanar.data.provided import provided
+from biplanar.data.hooks import HOOKS
 from biplanar.data.rows import (
     COLUMNS,
     DEPREL,
@@ -231,12 +231,12 @@ class Sentence:
     @property
     def is_projective(self) -> bool:
         """Whether all that stands between a word and its head is below the head."""
-        return bool(provided("is_projective")(self.tree))
+        return bool(HOOKS["is_projective"](self.tree))
 
     @property
     def planes(self) -> list[int]:
         """The plane of each word's arc as it is drawn, so that no two of one cross; 0 for the root and for the rest."""
-        return list(provided("planes")(self.tree))
+        return list(HOOKS["planes"](self.tree))
 
     @property
     def head_probabilities(self) -> list[float] | None:
@@ -360,12 +360,12 @@ class Sentence:
 
         With a path, it is written there as well: as SVG, PNG or PDF, by its ending.
         """
-        return str(provided("draw")(self, path, columns=columns, encoding=encoding, theme=theme))
+        return str(HOOKS["draw"](self, path, columns=columns, encoding=encoding, theme=theme))
 
     def _repr_html_(self) -> str | None:
         """The tree as a notebook draws it; a sentence without one is shown as text."""
         try:
-            return str(provided("html")(self)) if self.is_parsed else None
+            return str(HOOKS["html"](self)) if self.is_parsed else None
         except FormatError:
             return None
 

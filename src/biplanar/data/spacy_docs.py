@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from biplanar.data.conllu import COLUMNS, DEPREL, EMPTY, FEATS, HEAD, ID, LEMMA, MISC, UPOS, XPOS, parse_conllu
 from biplanar.data.sentence import Sentence
-from biplanar.data.spaces import escape_spaces, space_items
+from biplanar.data.words import escape_spaces, space_items
 from biplanar.errors import BiplanarError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 from biplanar.data.conllu import EMPTY, parse_conllu
 from biplanar.data.sentence import Sentence
-from biplanar.data.spaces import space_items
+from biplanar.data.words import space_items
 
 _COLUMNS = ("text", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps")
 _OFFSETS = ("start_char=", "end_char=")  # in the MISC of older versions

@@ -1,10 +1,10 @@
-"""Words and tokens of a sentence: light values, made when they are asked for, that know where they stand."""
+"""Words and tokens of a sentence, which know their sentence, and the white space around tokens as MISC has it."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from biplanar.data.spaces import misc_items, spaced
 from biplanar.errors import BiplanarError
 
 if TYPE_CHECKING:
@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 
 # What MISC calls the probability of a word's head.
 PROBABILITY = "HeadProb"
+
+# How UDPipe writes white space, and what would end an item of MISC, in the values of SpacesAfter and its like.
+_ESCAPES = {" ": r"\s", "\t": r"\t", "\r": r"\r", "\n": r"\n", "|": r"\p", "\\": r"\\"}
+_ESCAPED = str.maketrans(_ESCAPES)
+_UNESCAPED = {escape: sign for sign, escape in _ESCAPES.items()}
+_ESCAPE = re.compile(r"\\[strnp\\]")
 
 
 class _Member:
@@ -165,3 +171,35 @@ class Token(_Member, _TokenColumns):
         items = misc_items(self.misc)
         start, _, end = items.get("TokenRange", f"{items.get('start_char')}:{items.get('end_char')}").partition(":")
         return (int(start), int(end)) if start.isdecimal() and end.isdecimal() else None
+
+
+def misc_items(misc: str) -> dict[str, str]:
+    """The values of a MISC column by their names; the first of a name counts."""
+    return dict(item.partition("=")[::2] for item in reversed(misc.split("|")))
+
+
+def spaced(form: str, misc: str) -> tuple[str, str, str]:
+    """A token as it stands in the text: the white space before it, itself, and the white space behind it."""
+    if misc == "_":
+        return "", form, " "
+    items = misc_items(misc)
+    after = "" if items.get("SpaceAfter") == "No" else r"\s"
+    parts = items.get("SpacesBefore", ""), items.get("SpacesAfter", after)
+    before, behind = map(unescape_spaces, parts)
+    return before, unescape_spaces(items["SpacesInToken"]) if "SpacesInToken" in items else form, behind
+
+
+def space_items(after: str, before: str = "") -> list[str]:
+    """The items of MISC that tell which white space is behind a token, and before it."""
+    items = [f"SpacesBefore={escape_spaces(before)}"] if before else []
+    return items + (["SpaceAfter=No"] if not after else [] if after == " " else [f"SpacesAfter={escape_spaces(after)}"])
+
+
+def escape_spaces(text: str) -> str:
+    """White space, or a token with white space in it, as a value in MISC; rare kinds of space stay as they are."""
+    return text.translate(_ESCAPED)
+
+
+def unescape_spaces(value: str) -> str:
+    """The white space, or the token, that such a value stands for."""
+    return _ESCAPE.sub(lambda found: _UNESCAPED[found[0]], value) if "\\" in value else value

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from biplanar.data.conllu import read_conllu
-from biplanar.data.files import OPENERS, UTF_8, display_name
+from biplanar.data.files import UTF_8, display_name
+from biplanar.data.formats import COMPRESSED
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding import decode_forest
 from biplanar.encodings import ENCODINGS, Encoding, get_encoding

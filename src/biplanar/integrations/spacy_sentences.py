@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from biplanar.data.arrays import Bools, Int64s
 from biplanar.data.conllu import Sentence, find_misfit
 from biplanar.data.forest import offsets_of
-from biplanar.data.raw_text import placed
+from biplanar.data.raw_text import with_offsets
 from biplanar.errors import FileError
 from biplanar.pipeline.parser import Parser
 
@@ -91,7 +91,7 @@ def _boundaries(docs: Sequence[list[str]], parser: Parser) -> list[Bools]:
         raise FileError(f"{parser.folder.path}: this model has no tokenizer to find sentences with: {hint}")
     pieces = [piece for tokens in docs for piece in (*tokens, PARAGRAPH)]
     text = re.sub("^\ufeff", " ", "".join(pieces))  # a byte order mark would be dropped
-    found = [sentence.offset for sentence in placed(parser.segmenter.segment(text))]
+    found = [sentence.offset for sentence in with_offsets(parser.segmenter.segment(text))]
     starts = np.zeros(len(pieces) + 1, dtype=bool)
     starts[np.searchsorted(offsets_of(map(len, pieces))[:-1], found)] = True
     ends = np.cumsum([len(tokens) + 1 for tokens in docs]).tolist()

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, overload
 
 from biplanar.data.conllu import Sentence, Word
-from biplanar.data.raw_text import original_text, placed
+from biplanar.data.raw_text import original_text, with_offsets
 from biplanar.decoding.beam import Outcome
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Document:
     @classmethod
     def of(cls, sentences: Iterable[Sentence]) -> Document:
         """A document of sentences from anywhere, whose offsets count in the text of all of them."""
-        return cls(tuple(placed(sentences)))
+        return cls(tuple(with_offsets(sentences)))
 
     @classmethod
     def from_spacy(cls, doc: Doc) -> Document:

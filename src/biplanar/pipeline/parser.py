@@ -14,7 +14,7 @@ from biplanar.data import conllu
 from biplanar.data.conllu import EMPTY, FEATS, RawConllu, Sentence
 from biplanar.data.conllu_bytes import FILLED, ConlluTable
 from biplanar.data.forest import Column
-from biplanar.data.raw_text import placed
+from biplanar.data.raw_text import with_offsets
 from biplanar.data.words import PROBABILITY
 from biplanar.decoding.beam import Outcome
 from biplanar.decoding.inventory import LabelInventory
@@ -273,7 +273,7 @@ class Parser:
 
     def _sentences(self, items: Iterable[Any]) -> Iterator[Sentence]:
         """The sentences of texts, documents, sentences and lists of words, with offsets in the text of all of them."""
-        return placed(sentence for item in items for sentence in self._of_item(item))
+        return with_offsets(sentence for item in items for sentence in self._of_item(item))
 
     def _of_item(self, item: Any) -> Iterable[Sentence]:
         if isinstance(item, str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from biplanar.data.spaces import escape_spaces, unescape_spaces
+from biplanar.data.words import escape_spaces, unescape_spaces
 from biplanar.tokenizer.text_for_udpipe import for_udpipe
 
 NO_SPACE = "SpaceAfter=No"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -90,8 +90,9 @@ class Segmenter:
         presegmented: bool = False,
         normalized_spaces: bool = False,
         ranges: bool = False,
+        sent_id: Callable[[int], str] = str,
     ) -> str:
-        """The sentences of some paragraphs (`paragraphs_of`), numbered from 1, as text.
+        """The sentences of some paragraphs (`paragraphs_of`) as text, with ids made of their numbers from 1.
 
         `before` says what stands before them, as far as it matters (`spaces_after`); nothing: they are the first.
         `start` is how many characters that are, which matters to `ranges`.
@@ -99,7 +100,8 @@ class Segmenter:
         tokenize = self._tokenizer(presegmented, Placing(normalized_spaces, ranges))
         skipped = tokenize([before]).count("\n\n") if before else 0
         tokenize.start = start
-        return shift_numbers(tokenize(paragraphs), -skipped)
+        conllu = tokenize(paragraphs)
+        return _SENTENCE_NUMBER.sub(lambda found: sent_id(int(found[0]) - skipped), conllu)
 
     def _tokenizer(self, presegmented: bool, placing: Placing) -> _Tokenizer:
         tokenizer = self._model.newTokenizer("presegmented" if presegmented else "")

@@ -6,7 +6,7 @@ import re
 
 _UNFIT = re.compile("[\0\ud800-\udfff]")  # what UDPipe cannot be given: the end of a C string, lone surrogates
 _MORE_SPACES = re.compile("[\v\f\x1c-\x1f\x85\u2028\u2029]")  # which UDPipe takes for parts of words
-_LINE_ENDS = re.compile(r"[^\n]*\n*")
+_LINE_ENDS = re.compile(r"(?:[^\r\n]|\r(?=[\r\n]|\Z))*\n*")  # UDPipe ends a line at \r, too
 
 
 def for_udpipe(text: str) -> str:

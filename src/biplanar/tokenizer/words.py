@@ -39,6 +39,6 @@ def numbered(sentences: Iterable[list[str]]) -> Iterator[Sentence]:
         yield Sentence.from_words(forms, comments=comments_for(number, forms))
 
 
-def comments_for(number: int, forms: Sequence[str]) -> list[str]:
+def comments_for(number: int | str, forms: Sequence[str]) -> list[str]:
     """What is said of a sentence that came as words."""
     return [f"# sent_id = {number}", f"# text = {' '.join(forms)}"]

@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from biplanar.data.overlap import overlap
+from biplanar.bulk.engines import overlap
 
 
 @pytest.fixture(autouse=True)
