@@ -20,9 +20,10 @@ from benchmarks.machine import machine, versions
 from benchmarks.output import Numbers, Sheet, keep, show
 from benchmarks.texts import write_copies
 from benchmarks.timing import best_times
-from biplanar.bulk import Source
-from biplanar.bulk.shards import writing_shard
+from biplanar.bulk import Source, Task
+from biplanar.bulk.output import opened
 from biplanar.data.conllu import read_conllu
+from biplanar.data.formats import output_format
 from biplanar.pipeline.parser import CHUNK_WORDS
 
 PACKAGES = ("numpy", "onnxruntime", "pyarrow", "ray", "zstandard")
@@ -80,8 +81,8 @@ def tasks(path: Path, parsed: bytes, folder: Path) -> Iterator[tuple[str, Callab
 
 def write(parsed: bytes, path: str) -> None:
     """Write a shard."""
-    with writing_shard(path) as stream:
-        stream.write(parsed)
+    with opened(path, Task(format=output_format(path))) as sink:
+        sink.write(parsed)
 
 
 def measure_parts(path: Path, rounds: int) -> dict[str, Numbers]:

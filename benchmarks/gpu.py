@@ -30,8 +30,8 @@ from benchmarks.output import Numbers, Sheet, keep, show
 from benchmarks.texts import repeated
 from biplanar.bulk.chunks import Source
 from biplanar.bulk.engines import ThisProcess
-from biplanar.bulk.files import parse_files
-from biplanar.bulk.task import Task
+from biplanar.bulk.output import parse_files
+from biplanar.bulk.task import ChunkParser, Task
 from biplanar.data.arrays import Int32s
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
@@ -163,7 +163,7 @@ def relate(scored: list[Scores], heads: list[Int32s]) -> None:
 def measure_file(setting: Setting, source: Path, sentences: int, batch_words: int) -> float:
     """Seconds from a file, of the same sentences as often as it takes, to a file."""
     task = Task(setting.parser.folder.path, options=ParseOptions(batch_words=batch_words))
-    engine = ThisProcess(loaded=task.with_parser(setting.parser))
+    engine = ThisProcess(loaded=ChunkParser(task, setting.parser))
     blocks = [sentence.raw for sentence in biplanar.read_conllu(source)]
     with tempfile.TemporaryDirectory() as folder:
         file, target = Path(folder, "in.conllu"), Path(folder, "out.conllu")

@@ -31,8 +31,8 @@ from benchmarks.machine import available_cores, machine, versions
 
 from biplanar.bulk.chunks import Source
 from biplanar.bulk.engines import ThisProcess
-from biplanar.bulk.files import parse_files
-from biplanar.bulk.task import Task
+from biplanar.bulk.output import parse_files
+from biplanar.bulk.task import ChunkParser, Task
 from biplanar.data.conllu import Sentence, read_conllu, write_conllu
 from biplanar.errors import FileError
 from biplanar.pipeline.loading import load
@@ -103,7 +103,7 @@ class Subject:
         def parse() -> None:
             self._scoring.forget()
             with self._target.open("wb") as stream:
-                parse_files(Source((self._source,)), stream, task, ThisProcess(loaded=task.with_parser(parser)))
+                parse_files(Source((self._source,)), stream, task, ThisProcess(loaded=ChunkParser(task, parser)))
 
         return parse
 

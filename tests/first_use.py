@@ -41,7 +41,7 @@ def use_decoders() -> None:
     """Every decoder, with the model inside."""
     from biplanar import DECODERS
     from biplanar.bulk.chunks import Source
-    from biplanar.bulk.files import parse_files
+    from biplanar.bulk.output import parse_files
     from biplanar.bulk.task import Task
     from biplanar.pipeline.options import ParseOptions
 

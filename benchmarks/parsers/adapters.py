@@ -41,7 +41,7 @@ def open_biplanar(model: str | None, options: Options) -> Parse:
     """Biplanar, from file to file, by what the command `biplanar parse` runs."""
     from biplanar.bulk.chunks import Source
     from biplanar.bulk.engines import ThisProcess
-    from biplanar.bulk.files import parse_files
+    from biplanar.bulk.output import parse_files
 
     task = _task(model, options)
     engine = ThisProcess(loaded=task())

@@ -22,6 +22,12 @@ def parser() -> biplanar.Parser:
 
 
 @pytest.fixture
+def loaded_once(parser, monkeypatch) -> None:
+    """Tasks share a parser."""
+    monkeypatch.setattr("biplanar.bulk.task.load", lambda *_, **__: parser)
+
+
+@pytest.fixture
 def small_chunks(monkeypatch) -> None:
     """Files are read in many chunks, wherever they are read."""
     monkeypatch.setattr("biplanar.data.files.BUFFER", 500)

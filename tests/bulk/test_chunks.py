@@ -7,11 +7,11 @@ from itertools import pairwise
 import pytest
 
 from biplanar.bulk import Source
+from biplanar.bulk.output import with_ids
 from biplanar.data.conllu import parse_conllu
-from biplanar.data.files import INPUTS
+from biplanar.data.formats import INPUTS
 from biplanar.data.raw_text import original_text
 from biplanar.errors import UnknownNameError
-from biplanar.tokenizer.segmenter import shift_numbers
 from tests.bulk.corpus import CONLLU, CONTENT, TEXT, sentences_of
 
 
@@ -25,22 +25,22 @@ class TestChunks:
         text, number = "", 0
         for chunk in chunks:
             found = "".join(block.data.decode() for block in chunk.conllu(parser))
-            text += shift_numbers(found, number) if chunk.gets_numbers else found
-            number += found.count("# sent_id")
+            numbered, number = with_ids(found.encode(), number) if chunk.needs_ids else (found.encode(), number)
+            text += numbered.decode()
         assert [sentence.raw for sentence in parse_conllu(text)] == [
             sentence.raw for sentence in sentences_of(parser, tmp_path / "x", kind)
         ]
-        places = [tuple(map(int, str(chunk.place).removeprefix(f"{tmp_path / 'x'}:").split("-"))) for chunk in chunks]
-        assert places[0][0] == 1
-        assert all(last + 1 == first for (_, last), (first, _) in pairwise(places))
-        assert places[-1][1] - CONTENT[kind].rstrip("\n").count("\n") in (0, 1, 2)
+        assert chunks[0].first_line == 1
+        assert all(one.last_line + 1 == two.first_line for one, two in pairwise(chunks))
+        assert chunks[-1].last_line - CONTENT[kind].rstrip("\n").count("\n") in (0, 1, 2)
 
     @pytest.mark.parametrize("kind", INPUTS)
     def test_a_text_in_place_of_a_file(self, parser, tmp_path, kind):
         (tmp_path / "x").write_text(CONTENT[kind])
-        (chunk,) = Source(kind=kind, text=CONTENT[kind]).chunks(lambda _: 10_000)
-        assert str(chunk.place).startswith("<text>:1-")
-        text = "".join(block.data.decode() for block in chunk.conllu(parser))
+        (chunk,) = Source(format=kind, text=CONTENT[kind]).chunks(lambda _: 10_000)
+        assert str(chunk).startswith("<text>:1-")
+        text = b"".join(raw.data for raw in chunk.conllu(parser))
+        text = (with_ids(text, 0)[0] if chunk.needs_ids else text).decode()
         assert text == "".join(sentence.raw for sentence in sentences_of(parser, tmp_path / "x", kind))
 
     @pytest.mark.parametrize("kind", ["text", "lines"])
@@ -64,9 +64,9 @@ class TestChunks:
         (tmp_path / "a.conllu").write_text(CONLLU)
         (tmp_path / "b.txt").write_text(TEXT)
         source = Source((tmp_path / "a.conllu", tmp_path / "b.txt", tmp_path / "a.conllu"))
-        found = [(chunk.place.path.rpartition("/")[2], chunk.gets_numbers) for chunk in source.chunks(lambda _: 10**6)]
+        found = [(chunk.path.rpartition("/")[2], chunk.needs_ids) for chunk in source.chunks(lambda _: 10**6)]
         assert found == [("a.conllu", False), ("b.txt", True), ("a.conllu", False)]
 
     def test_an_unknown_kind(self):
         with pytest.raises(UnknownNameError, match="did you mean 'conllu'"):
-            Source(kind="conlu")
+            Source(format="conlu")

@@ -16,6 +16,7 @@ import pytest
 
 import biplanar
 from biplanar.bulk import Source, Task, ThisProcess, parse_files
+from biplanar.bulk.task import ChunkParser
 from biplanar.data.conllu import RawConllu, parse_conllu, read_conllu
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.encodings import get_encoding
@@ -84,11 +85,11 @@ class TestConllu:
     @pytest.mark.parametrize(
         ("data", "message"),
         [
-            (b"", r"x.conllu:1: expected at least one sentence, found an empty file"),
-            (b" \n\n\xef\xbb\xbf", r"x.conllu:1: expected at least one sentence, found an empty file"),
+            (b"", r"x.conllu:1: the file has no sentences"),
+            (b" \n\n\xef\xbb\xbf", r"x.conllu:1: the file has no sentences"),
             (
                 CONLLU.encode() + b"# \xff",
-                rf"x.conllu:{CONLLU.count(chr(10)) + 1}: expected UTF-8 text, found byte 0xff",
+                rf"x.conllu:{CONLLU.count(chr(10)) + 1}: not UTF-8 text: byte 0xff",
             ),
         ],
     )
@@ -106,7 +107,7 @@ class TestConllu:
         monkeypatch.setattr("biplanar.bulk.engines.CHUNK_WORDS", 1000)
         monkeypatch.setattr("biplanar.bulk.engines.CHUNK_BATCHES", 0)
         task = task_of(decoder="greedy")
-        engine = ThisProcess(loaded=task.with_parser(parser))
+        engine = ThisProcess(loaded=ChunkParser(task, parser))
         peaks = []
         for times in (1, 60, 240):  # the first has everything loaded and compiled
             (tmp_path / "x").write_text(CONLLU * times)
@@ -203,7 +204,7 @@ class TestKilledWorkers:
             _, complaint = process.communicate(timeout=60)
         assert process.returncode == 0, complaint
         assert f"biplanar: {tmp_path / 'x.conllu'}:" in complaint
-        assert "ended with signal SIGKILL; another one tries again\n" in complaint
+        assert "(signal SIGKILL); another one tries again\n" in complaint
         assert [one.forms for one in read_conllu(tmp_path / "out.conllu")] == SENTENCES * 15
 
     def test_all_that_are_killed_once_are_replaced(self, tmp_path):
@@ -246,7 +247,7 @@ class TestKilledWorkers:
         assert process.returncode == 2
         last = complaint.splitlines()[-1]
         assert last.startswith(f"biplanar: error: {tmp_path / 'x.conllu'}:")
-        assert f"as had 2 before it; what was done before is in {tmp_path / 'out.conllu.part'}" in last
+        assert f"as did 2 before it; what was finished is in {tmp_path / 'out.conllu.part'}" in last
         assert sorted(path.name for path in tmp_path.iterdir()) == ["out.conllu.part", "x.conllu"]
         kept = list(read_conllu(tmp_path / "out.conllu.part"))
         assert [one.forms for one in kept] == (SENTENCES * 15)[: len(kept)]

@@ -16,7 +16,7 @@ TASK = FrameTask(task_of(decoder="greedy"))
 
 
 def test_a_row_a_sentence(monkeypatch):
-    monkeypatch.setattr("biplanar.bulk.frames.CHUNK_CHARACTERS", 20)
+    monkeypatch.setattr("biplanar.bulk.tables.CHUNK_CHARACTERS", 20)
     first = pd.DataFrame({"id": ["a", "b"], "text": ["Nobody came. Why?", ""]})
     frames = [first, pd.DataFrame({"id": [7], "text": ["It rained."]})]
     found = pd.concat(pickle.loads(pickle.dumps(TASK))(iter(frames)))
@@ -33,5 +33,5 @@ def test_conllu_that_is_parsed_again_stays_what_it_was():
 
 
 def test_a_frame_without_text():
-    with pytest.raises(BiplanarError, match="expected a text as 'text', found none"):
+    with pytest.raises(BiplanarError, match="'text' is missing"):
         list(TASK([pd.DataFrame({"body": ["Yes."]})]))

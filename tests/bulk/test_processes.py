@@ -124,7 +124,7 @@ def test_chunks_that_cannot_be_read(tmp_path):
 def test_a_worker_that_is_killed_once_loses_nothing(tmp_path):
     results, reports, error = run(Work(tmp_path, 4, "killed once"))
     assert (results, error) == (squares(12), None)
-    assert reports == ["4: the worker process at these lines ended with signal SIGKILL; another one tries again"]
+    assert reports == ["4: the worker died (signal SIGKILL); another one tries again"]
 
 
 # A signal that Python has no name for, where there are such.
@@ -142,7 +142,7 @@ def test_a_chunk_that_ends_too_many_workers_ends_the_work(tmp_path, kind, how):
     assert results == squares(4)
     assert len(reports) == MOST_ATTEMPTS - 1
     assert isinstance(error, UnfinishedError)
-    assert str(error) == f"4: the worker process at these lines ended with {how}, as had 2 before it"
+    assert str(error) == f"4: the worker died ({how}), as did 2 before it"
 
 
 def test_few_chunks_are_read_ahead(tmp_path):

@@ -1,21 +1,25 @@
-"""Shards: files in pieces, and a folder that gets one file for each."""
+"""Shards: files in ranges, and a folder that gets one file for each."""
 
 from __future__ import annotations
 
 import io
 import json
+import shutil
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 
 from biplanar.bulk import EngineConfig, Plan, Source, ThisProcess, make_engine, parse_files
-from biplanar.bulk.pieces import cut_file
+from biplanar.bulk.ranges import cut_file
 from biplanar.bulk.shards import named_files
-from biplanar.data.conllu import read_conllu
-from biplanar.data.files import INPUTS
+from biplanar.data.conllu import Sentence, read_conllu
+from biplanar.data.formats import INPUTS
 from biplanar.errors import BiplanarError, FileError, FormatError
-from tests.bulk.corpus import CONLLU, CONTENT, RICH, TEXT, task_of
+from biplanar.pipeline.loading import embedded_folder
+from tests.bulk.corpus import CONLLU, CONTENT, RICH, SENTENCES, TEXT, task_of
+from tests.commands import check_refused_with
 
 UNUSUAL = {
     "conllu": "\n\n\ufeff" + CONLLU.replace("\n", "\r\n") + "\r\n \r\n" + RICH,
@@ -24,6 +28,16 @@ UNUSUAL = {
     "lines": "\ufeff \nNobody  came.\r\n \r\nWhy?\x0c\n\n\n" * 30 + "It\xa0rained.\n \n\u2009No\n\n한국어.\n" * 9,
 }
 TASK = task_of(decoder="greedy")
+
+WORDS = [words[:6] for words in SENTENCES[:12]]
+SMALL = {
+    "conllu": "".join(Sentence.from_words(words).raw for words in WORDS),
+    "text": "\n\n".join(" ".join(words) for words in WORDS),
+    "lines": "\n".join(" ".join(words) for words in WORDS),
+    "horizontal": "\n".join(" ".join(words) for words in WORDS),
+    "vertical": "\n\n".join("\n".join(words) for words in WORDS),
+    "jsonl": "".join(f"{json.dumps({'text': ' '.join(words)})}\n" for words in WORDS),
+}
 
 
 def in_one(source: Source, **settings: object) -> bytes:
@@ -42,24 +56,24 @@ def joined(folder) -> bytes:
     return b"".join(path.read_bytes() for path in shards_in(folder))
 
 
-class TestPieces:
+class TestRanges:
     @pytest.mark.parametrize("kind", [*INPUTS, "jsonl"])
     def test_they_are_the_file_and_of_bounded_size(self, tmp_path, kind):
         (tmp_path / "x").write_text(CONTENT.get(kind, "{}\n" * 2000) * 3)
-        pieces = cut_file(str(tmp_path / "x"), kind, 1000)
-        assert b"".join(piece.read() for piece in pieces) == (tmp_path / "x").read_bytes()
-        assert len(pieces) > 4
-        assert max(piece.size for piece in pieces) < 2000
+        ranges = cut_file(str(tmp_path / "x"), kind, 1000)
+        assert b"".join(b"".join(part.buffers()) for part in ranges) == (tmp_path / "x").read_bytes()
+        assert len(ranges) > 4
+        assert max(part.size for part in ranges) < 2000
 
     def test_no_piece_begins_within_a_sentence(self, tmp_path):
         (tmp_path / "x").write_text(CONLLU)
-        for piece in cut_file(str(tmp_path / "x"), "conllu", 100):
-            assert piece.read().startswith(b"# x = ")
+        for part in cut_file(str(tmp_path / "x"), "conllu", 100):
+            assert b"".join(part.buffers()).startswith(b"# x = ")
 
     @pytest.mark.parametrize("text", ["", "\n \n", "one line", "\n\n\n\n\n\nA b c.\n\n\n\n\n\n\n"])
-    def test_what_cannot_be_cut_is_one_piece(self, tmp_path, text):
+    def test_what_cannot_be_cut_is_one_range(self, tmp_path, text):
         (tmp_path / "x").write_text(text)
-        assert b"".join(piece.read() for piece in cut_file(str(tmp_path / "x"), "text", 2)) == text.encode()
+        assert b"".join(b"".join(part.buffers()) for part in cut_file(str(tmp_path / "x"), "text", 2)) == text.encode()
         assert len(cut_file(str(tmp_path / "x"), "text", 2)) == 1
 
     def test_compressed_files_and_other_encodings_stay_whole(self, tmp_path):
@@ -89,6 +103,23 @@ class TestShards:
         assert joined(tmp_path / "out") == in_one(source)
         assert [path.name for path in (tmp_path / "out").glob(".*")] == [".plan.json"]
 
+    @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+    @pytest.mark.parametrize("file_format", [*INPUTS, "jsonl"])
+    @pytest.mark.usefixtures("loaded_once")
+    def test_every_format_line_end_and_size_gives_the_same_bytes(self, tmp_path, file_format, line_end):
+        text = SMALL[file_format]
+        (tmp_path / "x").write_bytes(text.replace("\n", line_end).encode())
+        source = Source((tmp_path / "x",), file_format)
+        whole = in_one(source)
+        for size in (60, 150, 10**6):
+            plan = Plan.of(source, tmp_path / f"out{size}", TASK, size=size)
+            list(plan.run(ThisProcess()))
+            assert (len(plan.shards) > 1) == (size < 10**6)
+            assert joined(plan.folder) == whole
+        if file_format in ("horizontal", "vertical", "jsonl"):  # the others keep their line ends
+            (tmp_path / "x").write_text(text)
+            assert in_one(source) == whole
+
     def test_names_sort_and_say_of_how_many(self, tmp_path):
         (tmp_path / "a.conllu").write_text(CONLLU)
         (tmp_path / "b.txt").write_text("Nobody came.\n")
@@ -117,11 +148,11 @@ class TestShards:
             return Plan.of(source, tmp_path / "out", TASK, size=size)
 
         halfway = plan().run(ThisProcess())
-        first = [next(halfway).shard.piece for _ in range(2)]
+        first = [next(halfway).shard.range for _ in range(2)]
         halfway.close()
         assert bool(shards_in(tmp_path / "out")) == (kind == "conllu")  # numbers are known when all is parsed
-        again = [result.shard.piece for result in plan().run(ThisProcess())]
-        assert sorted(map(str, first + again)) == sorted(str(shard.piece) for shard in plan().shards)
+        again = [result.shard.range for result in plan().run(ThisProcess())]
+        assert sorted(map(str, first + again)) == sorted(str(shard.range) for shard in plan().shards)
         assert joined(tmp_path / "out") == in_one(source)
         assert list(plan().run(ThisProcess())) == []
 
@@ -130,7 +161,7 @@ class TestShards:
         plan = Plan.of(Source((tmp_path / "x.txt",)), tmp_path / "out", TASK, size=1 + len(TEXT) // 4)
         calls = count(1)
         monkeypatch.setattr(
-            "biplanar.bulk.shards.shift_numbers", lambda data, _: data if next(calls) < 3 else no_more()
+            "biplanar.bulk.shards.with_ids", lambda data, _: (data, 0) if next(calls) < 3 else no_more()
         )
         with pytest.raises(FileError, match="no more"):
             list(plan.run(ThisProcess()))
@@ -146,10 +177,64 @@ class TestShards:
         (tmp_path / "x.conllu").write_text(CONLLU)
         source = Source((tmp_path / "x.conllu",))
         list(Plan.of(source, tmp_path / "out", TASK).run(ThisProcess()))
-        with pytest.raises(BiplanarError, match=r"expected the options of the shards in this folder, .*greedy"):
+        with pytest.raises(BiplanarError, match="an option was changed"):
             Plan.of(source, tmp_path / "out", task_of(decoder="paper"))
-        with pytest.raises(BiplanarError, match=r"expected the shard_size of the shards in this folder, \d+, found 5;"):
+        with pytest.raises(BiplanarError, match="--shard-size was changed"):
             Plan.of(source, tmp_path / "out", TASK, size=5)
+
+    def test_changed_inputs_and_foreign_files_are_refused_or_replaced(self, tmp_path):
+        (tmp_path / "x.txt").write_text(TEXT)
+        source, out = Source((tmp_path / "x.txt",)), tmp_path / "out"
+
+        def plan(size: int = 10**6, **options: object) -> Plan:
+            return Plan.of(source, out, TASK, size=size, **options)
+
+        out.mkdir()
+        (out / "x.conllu").write_text("mine")
+        with pytest.raises(FileError, match=r"x.conllu exists already.*--overwrite"):
+            plan()
+        assert [path.name for path in out.iterdir()] == ["x.conllu"]
+        list(plan(1 + len(TEXT) // 3, overwrite=True).run(ThisProcess()))
+        assert len(shards_in(out)) == 4
+        list(plan(overwrite=True).run(ThisProcess()))
+        list(plan(1 + len(TEXT) // 3, overwrite=True).run(ThisProcess()))
+        (out / "x.conllu").unlink(missing_ok=True)
+        assert [path.name for path in shards_in(out)] == [f"x-0000{i}-of-00003.conllu" for i in range(3)]
+        (tmp_path / "x.txt").write_text(TEXT + "More.\n")
+        with pytest.raises(BiplanarError, match=r"x.txt was changed.*--overwrite"):
+            plan(1 + len(TEXT) // 3)
+
+    def test_a_changed_model_is_noticed(self, tmp_path):
+        (tmp_path / "x.conllu").write_text(CONLLU)
+        model = shutil.copytree(embedded_folder(), tmp_path / "model")
+        source, task = Source((tmp_path / "x.conllu",)), replace(TASK, model=model)
+        Plan.of(source, tmp_path / "out", task)
+        Plan.of(source, tmp_path / "out", task)
+        (model / "config.toml").write_text((model / "config.toml").read_text() + "\n")
+        with pytest.raises(BiplanarError, match="the model was changed"):
+            Plan.of(source, tmp_path / "out", task)
+
+    @pytest.mark.parametrize("plan", ["", "[]", "{", '{"settings": 1}', '{"settings": {}, "inputs": {}}', "[" * 10**5])
+    def test_a_damaged_plan(self, tmp_path, plan):
+        (tmp_path / "x.conllu").write_text(CONLLU)
+        (tmp_path / ".plan.json").write_text(plan)
+        source = Source((tmp_path / "x.conllu",))
+        with pytest.raises(FileError, match=r".plan.json: damaged"):
+            Plan.of(source, tmp_path, TASK, ending="parquet")
+        assert Plan.of(source, tmp_path, TASK, ending="parquet", overwrite=True).unfinished()
+
+    def test_the_folder_of_the_input(self, tmp_path):
+        (tmp_path / "x.conllu").write_text(CONLLU)
+        for overwrite in (False, True):
+            with pytest.raises(BiplanarError, match=r"x.conllu is an input"):
+                Plan.of(Source((tmp_path / "x.conllu",)), tmp_path, TASK, overwrite=overwrite)
+        assert (tmp_path / "x.conllu").read_text() == CONLLU
+
+    def test_a_file_in_place_of_the_folder(self, tmp_path, run):
+        (tmp_path / "x.txt").write_text(TEXT)
+        (tmp_path / "out").touch()
+        for folder in (tmp_path / "out", tmp_path / "out" / "more"):
+            check_refused_with(run("parse", tmp_path / "x.txt", "--output-dir", folder), f"{tmp_path / 'out'}")
 
     def test_errors_name_the_line_of_the_file(self, tmp_path):
         for bad in (b"1\tx\n\n", b"# \xff\n1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n"):
@@ -157,7 +242,7 @@ class TestShards:
             source = Source((tmp_path / "x.conllu",))
             with pytest.raises(BiplanarError) as whole:
                 in_one(source)
-            plan = Plan.of(source, tmp_path / "out", TASK, size=len(CONLLU.encode()) // 2)
+            plan = Plan.of(source, tmp_path / "out", TASK, size=len(CONLLU.encode()) // 2, overwrite=True)
             with pytest.raises(BiplanarError) as cut:
                 list(plan.run(ThisProcess()))
             assert str(cut.value) == str(whole.value)
@@ -168,12 +253,12 @@ class TestShards:
         (tmp_path / "x.conllu").write_text(CONLLU)
         (tmp_path / "x.txt").write_text(TEXT)
         both = Source((tmp_path / "x.conllu", tmp_path / "x.txt"))
-        with pytest.raises(BiplanarError, match=r"x.conllu: expected one input for it, found .*x.conllu and .*x.txt"):
+        with pytest.raises(BiplanarError, match=r"for both .*x.conllu and .*x.txt"):
             Plan.of(both, tmp_path / "out", TASK)
-        with pytest.raises(BiplanarError, match=r"expected conllu, .*found json"):
+        with pytest.raises(BiplanarError, match="cannot write json"):
             Plan.of(both, tmp_path / "out", TASK, ending="json")
         for source in (Source(), Source(text="Yes.")):
-            with pytest.raises(BiplanarError, match="expected files, found a text or standard input"):
+            with pytest.raises(BiplanarError, match="--text or standard input"):
                 Plan.of(source, tmp_path / "out", TASK)
         assert not (tmp_path / "out").exists()
 
@@ -194,7 +279,7 @@ class TestFolders:
         assert found == {"out/a/c.conllu", "out/b.conllu", "out/a.conllu"}
 
     def test_an_empty_one(self, tmp_path):
-        with pytest.raises(FileError, match="expected files to parse, found none in this folder"):
+        with pytest.raises(FileError, match="no files"):
             list(named_files([tmp_path]))
 
 
@@ -244,10 +329,10 @@ class TestRecords:
     @pytest.mark.parametrize(
         ("line", "message"),
         [
-            ("{", "expected a JSON object, found Expecting"),
-            ("[1]", "expected a JSON object, found list"),
-            ("{}", "expected a text as 'text', found none"),
-            ('{"text": 1}', "expected a text as 'text', found int"),
+            ("{", "not a JSON object: Expecting"),
+            ("[1]", "not a JSON object but list"),
+            ("{}", "the field 'text' is missing"),
+            ('{"text": 1}', "the field 'text' is int"),
         ],
     )
     def test_bad_lines(self, tmp_path, line, message):
@@ -255,9 +340,57 @@ class TestRecords:
         with pytest.raises(FormatError, match=rf"x.jsonl:3: {message}"):
             in_one(Source((tmp_path / "x.jsonl",)))
 
+    BAD = (
+        b"[" * 10**5,
+        b'{"text": "a", "id": ' + b"1" * 5000 + b"}",
+        b'{"text": "a", "id": "\\ud800"}',
+        b'{"text": "\xff"}',
+        b'{"conllu": "1\\tx"}',
+        b"{}",
+    )
+
+    @pytest.mark.parametrize("bad", BAD, ids=range(len(BAD)))
+    @pytest.mark.usefixtures("loaded_once")
+    def test_bad_records_stop_or_are_skipped(self, tmp_path, bad):
+        (tmp_path / "x.jsonl").write_bytes(b'{"text": "Yes."}\n' * 20 + bad + b'\n{"text": "No."}\n')
+        source = Source((tmp_path / "x.jsonl",))
+        for size in (100, 10**6):
+            plan = Plan.of(source, tmp_path / f"stop{size}", TASK, size=size)
+            with pytest.raises(FormatError, match=r"x.jsonl:21:"):
+                list(plan.run(ThisProcess()))
+            plan = Plan.of(replace(source, on_error="skip"), tmp_path / f"skip{size}", TASK, size=size)
+            (skipped,) = [one for result in plan.run(ThisProcess()) for one in result.skipped]
+            assert "x.jsonl:21: " in skipped
+            assert joined(plan.folder).count(b"# text = ") == 21
+
+    def test_the_command_reports_what_it_skips(self, tmp_path, run):
+        (tmp_path / "x.jsonl").write_text('{"text": "Yes."}\n{}\n')
+        result = run("parse", tmp_path / "x.jsonl", "--on-error", "skip", "-o", tmp_path / "y.conllu")
+        assert result.code == 0
+        assert f"skipped {tmp_path / 'x.jsonl'}:2: " in result.err
+        check_refused_with(run("parse", tmp_path / "x.jsonl", "--on-error", "sikp"), "did you mean 'skip'")
+
+    def test_damaged_parquet(self, tmp_path):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        source, path = Source((tmp_path / "x.parquet",)), tmp_path / "x.parquet"
+        texts = pa.Array.from_buffers(pa.string(), 2, [*pa.array(["a", "b"]).buffers()[:2], pa.py_buffer(b"\xffb")])
+        pq.write_table(pa.table({"text": texts}), path)
+        with pytest.raises(FormatError, match=r"x.parquet:1: not UTF-8"):
+            in_one(source)
+        assert in_one(replace(source, on_error="skip")).count(b"# text = ") == 1
+        pq.write_table(pa.table({"text": ["Nobody came."] * 1000}), path, compression="snappy")
+        data = bytearray(path.read_bytes())
+        data[4:60] = b"\xff" * 56
+        path.write_bytes(data)
+        with pytest.raises(FileError, match=r"x.parquet: no Parquet file, or a damaged one"):
+            parse_files(source, tmp_path / "y.conllu", TASK)
+        assert not (tmp_path / "y.conllu").exists()
+
     def test_no_parquet(self, tmp_path):
         (tmp_path / "x.parquet").write_text("no\n")
-        with pytest.raises(FileError, match=r"x.parquet: expected a Parquet file, found "):
+        with pytest.raises(FileError, match=r"x.parquet: no Parquet file"):
             Plan.of(Source((tmp_path / "x.parquet",)), tmp_path / "out", TASK)
 
 
@@ -277,3 +410,13 @@ class TestParquetOutput:
         for row, sentence in zip(rows, read_conllu(tmp_path / "y.conllu"), strict=True):
             assert (row["sent_id"], row["text"]) == (sentence.comment("sent_id"), sentence.comment("text"))
             assert [row["form"], row["head"], row["upos"]] == [sentence.forms, sentence.heads, sentence.upos]
+
+    def test_documents_have_their_ids(self, tmp_path, monkeypatch):
+        import pyarrow.parquet as pq
+
+        monkeypatch.setattr("biplanar.bulk.tables.ROW_GROUP", 1)
+        rows = [{"id": "a", "text": "Yes. No."}, {"id": "b", "conllu": CONLLU}, {"text": "Yes."}]
+        (tmp_path / "x.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        parse_files(Source((tmp_path / "x.jsonl",)), tmp_path / "y.parquet", replace(TASK, format="parquet"))
+        found = pq.read_table(tmp_path / "y.parquet").column("doc_id").to_pylist()
+        assert found == ["a"] * 2 + ["b"] * len(SENTENCES) + ["3"]

@@ -191,7 +191,7 @@ class TestEncodeAndDecode:
         check_refused(run(command, path), f"{path}: No such file or directory")
 
     def test_an_empty_file(self, run):
-        message = "<stdin>:1: expected at least one sentence, found an empty file"
+        message = "<stdin>:1: the file has no sentences"
         check_refused(run("encode"), message)
         check_refused(run("decode"), message)
         check_refused(run("draw"), message)
@@ -240,7 +240,7 @@ class TestTextEncoding:
 
     @pytest.mark.parametrize("command", [["encode"], ["decode"], ["draw"], ["stats"], ["evaluate", "-m", "none"]])
     def test_what_is_not_utf8_is_refused(self, run, wide, command):
-        message = "expected UTF-8 text, found a NUL character; is it in another encoding, such as utf-16"
+        message = "not UTF-8 text: NUL character; is it in another encoding, such as utf-16"
         check_refused(run(command[0], wide, *command[1:]), f"{wide}:1: {message} (--text-encoding)?")
 
     @pytest.mark.parametrize("command", [["draw"], ["stats", "--json"], ["evaluate", "--json"]])

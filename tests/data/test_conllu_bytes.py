@@ -10,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from biplanar.data import conllu_bytes as chunks
-from biplanar.data.conllu import parse_conllu, read_conllu, read_raw_conllu
+from biplanar.data.conllu import cut_raw_conllu, parse_conllu, read_conllu
 from biplanar.data.conllu_bytes import ConlluTable
+from biplanar.data.files import read_buffers
 from biplanar.data.forest import Column, offsets_of
 from biplanar.data.tree import Tree
 from biplanar.errors import BiplanarError, LabelError, TreeError
@@ -140,16 +141,16 @@ class TestSameAsSentences:
 
     def test_treebanks(self, treebank_file):
         found = 0
-        for number, block in enumerate(read_raw_conllu(treebank_file)):
+        for number, block in enumerate(cut_raw_conllu(read_buffers(treebank_file), "x")):
             if number % 10 == 0:
                 assert check(block.data)
                 found += 1
         assert found
 
     def test_blocks_are_the_file(self, treebank_file):
-        assert sum(len(ConlluTable.of(block.data)) for block in read_raw_conllu(treebank_file)) == sum(
-            1 for _ in read_conllu(treebank_file)
-        )
+        assert sum(
+            len(ConlluTable.of(block.data)) for block in cut_raw_conllu(read_buffers(treebank_file), "x")
+        ) == sum(1 for _ in read_conllu(treebank_file))
 
 
 def _find_in_steps(data: bytes, places: np.ndarray, offsets: np.ndarray, step: int) -> int:

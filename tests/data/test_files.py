@@ -23,11 +23,11 @@ from biplanar.data.files import (
     read_buffers,
     read_lines,
     read_text,
-    read_whole_lines,
+    whole_lines_of,
     write_all,
     writing,
 )
-from biplanar.errors import BiplanarError, FileError, UnfinishedError
+from biplanar.errors import BiplanarError, FileError, FormatError, UnfinishedError
 
 CONTENT = "Grüße an 猫 🐈\nzweite Zeile\r\n\n".encode()
 COMPRESS = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress, ".bz2": bz2.compress}
@@ -56,20 +56,20 @@ def test_plain_files(tmp_path):
     assert not is_plain_file("-")
 
 
-class TestReadWholeLines:
+class TestWholeLines:
     @every_ending
     @pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
     def test_nothing_is_changed(self, tmp_path, monkeypatch, ending, chunk):
         monkeypatch.setattr(text, "BUFFER", chunk)
         path = tmp_path / f"words{ending}"
         path.write_bytes(COMPRESS[ending](CONTENT + b"\rend"))
-        assert "".join(read_whole_lines(path)) == CONTENT.decode() + "\rend"
+        assert "".join(whole_lines_of(read_text(path), "x")) == CONTENT.decode() + "\rend"
 
     def test_a_broken_byte_is_found_in_its_line(self, monkeypatch):
         monkeypatch.setattr(text, "BUFFER", 4)
         give_stdin(monkeypatch, b"a\n\nbcdef\n\xff\n")
-        with pytest.raises(FileError, match=r"<stdin>:4: expected UTF-8 text, found byte 0xff"):
-            list(read_whole_lines("-"))
+        with pytest.raises(FormatError, match=r"<stdin>:4: not UTF-8 text: byte 0xff"):
+            list(whole_lines_of(read_text("-"), "<stdin>"))
 
 
 class TestReadChunks:
@@ -103,30 +103,28 @@ class TestReadChunks:
         path.write_bytes(COMPRESS[ending](os.urandom(5000))[:-20])
         with pytest.raises(FileError) as caught:
             list(read_buffers(path))
-        ended = "Compressed file ended before the end-of-stream marker was reached"
-        assert str(caught.value) == f"{path}: truncated or corrupt {ending[1:]} data ({ended})"
+        assert str(caught.value).startswith(f"{path}: truncated or corrupt {ending[1:]} data")
 
-    @pytest.mark.parametrize(
-        ("ending", "message"),
-        [
-            (".gz", "truncated or corrupt gz data (Not a gzipped file (b'Gr'))"),
-            (".xz", "truncated or corrupt xz data (Input format not supported by decoder)"),
-            (".bz2", "Invalid data stream"),
-        ],
-    )
-    def test_data_that_is_not_compressed_as_its_ending_says(self, tmp_path, ending, message):
+    @pytest.mark.parametrize("ending", [".gz", ".xz", ".bz2"])
+    @pytest.mark.parametrize("before", [False, True])
+    def test_data_that_is_not_compressed_as_its_ending_says(self, tmp_path, ending, before):
         path = tmp_path / f"plain{ending}"
-        path.write_bytes(CONTENT)
-        with pytest.raises(FileError) as caught:
+        path.write_bytes(COMPRESS[ending](CONTENT) * before + CONTENT)
+        with pytest.raises(FileError, match=f"plain{ending}: truncated or corrupt {ending[1:]} data"):
             list(read_buffers(path))
-        assert str(caught.value) == f"{path}: {message}"
+
+    @pytest.mark.parametrize("ending", [".gz", ".xz"])
+    def test_several_streams_and_padding(self, tmp_path, ending):
+        path = tmp_path / f"x{ending}"
+        path.write_bytes((COMPRESS[ending](CONTENT) + b"\0" * 8) * 2)
+        assert b"".join(read_buffers(path)) == CONTENT * 2
 
     def test_compressed_data_with_a_wrong_byte(self, tmp_path):
         data = bytearray(gzip.compress(CONTENT * 100))
         data[-6] ^= 1
         path = tmp_path / "wrong.gz"
         path.write_bytes(data)
-        with pytest.raises(FileError, match=r"wrong\.gz: truncated or corrupt gz data \(CRC check failed"):
+        with pytest.raises(FileError, match=r"wrong\.gz: truncated or corrupt gz data"):
             list(read_buffers(path))
 
     @every_ending
@@ -156,7 +154,7 @@ class TestReadChunks:
         def refuse(*_: object) -> None:
             raise OSError(number, os.strerror(number))
 
-        monkeypatch.setitem(text.OPENERS, ".gz", refuse)
+        monkeypatch.setattr(Path, "open", refuse)
         with pytest.raises(FileError) as caught:
             list(read_buffers("words.gz"))
         assert str(caught.value) == f"words.gz: {os.strerror(number)}"
@@ -188,13 +186,13 @@ class TestReadLines:
     def test_broken_utf8_names_the_line(self, monkeypatch, chunk):
         monkeypatch.setattr(text, "BUFFER", chunk)
         give_stdin(monkeypatch, b"a\nb\nc\xff\nd\n")
-        with pytest.raises(FileError) as caught:
+        with pytest.raises(FormatError) as caught:
             list(read_lines("-"))
-        assert str(caught.value) == "<stdin>:3: expected UTF-8 text, found byte 0xff"
+        assert str(caught.value).startswith("<stdin>:3: not UTF-8 text: byte 0xff")
 
     def test_utf8_that_is_cut_off(self, monkeypatch):
         give_stdin(monkeypatch, b"a\n" + "猫".encode()[:2])
-        with pytest.raises(FileError, match=r"^<stdin>:2: expected UTF-8 text, found byte 0xe7$"):
+        with pytest.raises(FormatError, match=r"^<stdin>:2: not UTF-8 text: byte 0xe7"):
             list(read_lines("-"))
 
 
@@ -221,30 +219,30 @@ class TestTextEncodings:
     def test_nul_characters_are_no_text(self, monkeypatch, chunk, data):
         monkeypatch.setattr(text, "BUFFER", chunk)
         give_stdin(monkeypatch, data)
-        with pytest.raises(FileError) as caught:
+        with pytest.raises(FormatError) as caught:
             list(read_text("-"))
         line = 1 + data[: data.index(b"\0")].count(b"\n")
         hint = "is it in another encoding, such as utf-16 (--text-encoding)?"
-        assert str(caught.value) == f"<stdin>:{line}: expected UTF-8 text, found a NUL character; {hint}"
+        assert str(caught.value) == f"<stdin>:{line}: not UTF-8 text: NUL character; {hint}"
 
     def test_nul_characters_in_another_encoding(self, monkeypatch):
         give_stdin(monkeypatch, "a\n\0".encode("utf-16"))
-        with pytest.raises(FileError, match=r"^<stdin>:2: expected UTF-16 text, found a NUL character; "):
+        with pytest.raises(FormatError, match=r"^<stdin>:2: not UTF-16 text: NUL character; "):
             list(read_lines("-", "utf-16"))
 
     @pytest.mark.parametrize("chunk", [1, 1 << 20])
     @pytest.mark.parametrize(
         ("encoding", "data", "message"),
         [
-            ("ascii", b"a\nb\nc\xe4\n", "<stdin>:3: expected ASCII text, found byte 0xe4"),
-            ("utf-16", "a\nb".encode("utf-16") + b"\xd8", "<stdin>:2: expected UTF-16 text, found byte 0xd8"),
-            ("utf-16-le", b"a\0\n\0\0\xd8\n\0", "<stdin>:2: expected UTF-16-LE text, found byte 0x00"),
+            ("ascii", b"a\nb\nc\xe4\n", "<stdin>:3: not ASCII text: byte 0xe4"),
+            ("utf-16", "a\nb".encode("utf-16") + b"\xd8", "<stdin>:2: not UTF-16 text: byte 0xd8"),
+            ("utf-16-le", b"a\0\n\0\0\xd8\n\0", "<stdin>:2: not UTF-16-LE text: byte 0x00"),
         ],
     )
     def test_broken_text_names_the_line(self, monkeypatch, chunk, encoding, data, message):
         monkeypatch.setattr(text, "BUFFER", chunk)
         give_stdin(monkeypatch, data)
-        with pytest.raises(FileError) as caught:
+        with pytest.raises(FormatError) as caught:
             list(read_text("-", encoding))
         assert str(caught.value) == message
 
@@ -252,8 +250,7 @@ class TestTextEncodings:
     def test_what_is_no_encoding_of_text(self, name):
         with pytest.raises(BiplanarError) as caught:
             list(read_lines("-", name))
-        wanted = "expected one that Python knows, such as utf-8, utf-16 or latin-1"
-        assert str(caught.value) == f"unknown text encoding {name!r}: {wanted}"
+        assert str(caught.value).startswith(f"unknown text encoding {name!r}: ")
 
 
 def test_lines_are_counted():
@@ -262,7 +259,7 @@ def test_lines_are_counted():
 
 def test_decode_utf8_counts_lines_from_the_first():
     assert decode_utf8("ä\nö".encode(), "words", 5) == "ä\nö"
-    with pytest.raises(FileError, match=r"^words:7: expected UTF-8 text, found byte 0xa4$"):
+    with pytest.raises(FormatError, match=r"^words:7: not UTF-8 text: byte 0xa4"):
         decode_utf8(b"a\nb\n\xa4\n\xff", "words", 5)
 
 
@@ -304,7 +301,7 @@ class TestWriting:
     def test_unfinished_work_is_kept_beside(self, tmp_path):
         target, part = tmp_path / "x", tmp_path / "x.part"
         target.write_text("old")
-        with pytest.raises(UnfinishedError, match=f"^killed; what was done before is in {re.escape(str(part))}$"):
+        with pytest.raises(UnfinishedError, match=f"^killed; what was finished is in {re.escape(str(part))}$"):
             self.write_and_fail(target, "half")
         assert (target.read_text(), part.read_text()) == ("old", "half")
         assert sorted(tmp_path.iterdir()) == [target, part]

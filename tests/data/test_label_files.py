@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from biplanar.data.label_files import LAYOUTS, get_layout, read_labels
-from biplanar.errors import BiplanarError, FileError, UnknownNameError
+from biplanar.errors import BiplanarError, FileError, FormatError, UnknownNameError
 
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
@@ -120,7 +120,7 @@ class TestBadFiles:
     def test_broken_utf8(self, tmp_path):
         path = tmp_path / "labels"
         path.write_bytes(b"a\t0\troot\n\n\xe9\t0\troot\n")
-        with pytest.raises(FileError, match=r"labels:3: expected UTF-8 text, found byte 0xe9$"):
+        with pytest.raises(FormatError, match=r"labels:3: not UTF-8 text: byte 0xe9"):
             list(read_labels(path, BRACKETS, "tsv"))
 
     def test_a_missing_file(self, tmp_path):

@@ -242,7 +242,7 @@ class TestRefusals:
 
     def test_broken_conllu(self, refused):
         assert refused(conllu="1\ta\n\n") == "conllu:1: expected 10 columns, found 2"
-        assert refused(conllu="") == "conllu:1: expected at least one sentence, found an empty file"
+        assert refused(conllu="") == "conllu:1: the file has no sentences"
 
     def test_trees_that_are_not_there(self, refused):
         assert refused(conllu=TAGGED.replace("\t2\t", "\t_\t"), parse=False).startswith("conllu:1: expected a whole")
@@ -309,7 +309,7 @@ class TestCompare:
             return refused("/api/compare", **fields)
 
         assert error(gold=TAGGED).startswith("system: ")
-        assert error(gold=TAGGED, system="") == "system:1: expected at least one sentence, found an empty file"
+        assert error(gold=TAGGED, system="") == "system:1: the file has no sentences"
         assert error(gold=TAGGED, system=CROSSING).startswith("system:1: expected 'dogs', as in gold:1, found 'a'")
         assert "expected no more sentences" in error(gold=self.GOLD, system=TAGGED)
         assert error(gold=TAGGED, system=TAGGED, model="en").startswith("unknown field 'model'")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from biplanar.errors import FileError
+from biplanar.errors import FormatError
 from biplanar.tokenizer import words
 from biplanar.tokenizer.words import read_horizontal, read_vertical
 from tests.tokenizer.treebank import forms
@@ -40,7 +40,7 @@ class TestTextThatIsAlreadyCut:
     def test_broken_text_names_its_line(self, tmp_path, read):
         path = tmp_path / "words.txt"
         path.write_bytes(b"a\n\nb\xff\n")
-        with pytest.raises(FileError, match=r"words\.txt:3: expected UTF-8 text, found byte 0xff"):
+        with pytest.raises(FormatError, match=r"words\.txt:3: not UTF-8 text: byte 0xff"):
             list(read(path))
 
     @pytest.mark.parametrize("read", [read_horizontal, read_vertical])

@@ -1,7 +1,16 @@
 """Whole corpora: chunks in, chunks out, and the engines that run them."""
 
 from biplanar.bulk.chunks import Source
-from biplanar.bulk.engines import ENGINES, ChunkEngine, Engine, EngineConfig, Processes, ShardEngine, ThisProcess, make_engine
+from biplanar.bulk.engines import (
+    ENGINES,
+    ChunkEngine,
+    Engine,
+    EngineConfig,
+    Processes,
+    ShardEngine,
+    ThisProcess,
+    make_engine,
+)
 from biplanar.bulk.output import parse_files
 from biplanar.bulk.shards import Plan, named_files
 from biplanar.bulk.tables import FrameTask

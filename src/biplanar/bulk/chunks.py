@@ -228,7 +228,7 @@ def _words_chunks(text: Iterable[bytes], name: str, file_format: str, chunk_word
 
     def lines() -> Iterator[str]:
         nonlocal read, size
-        for read, data in raw_lines_of(text):  # noqa: B007
+        for read, data in raw_lines_of(text):
             size += len(data) + 1
             yield decode_utf8(data, name, read).strip(" \t\ufeff")
 

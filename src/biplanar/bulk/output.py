@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 from biplanar.bulk.chunks import Source
 from biplanar.bulk.engines import ChunkEngine, Engine, ThisProcess
@@ -13,8 +13,8 @@ from biplanar.bulk.tables import ParquetStream
 from biplanar.bulk.task import Result, Task
 from biplanar.data.compression import compressing
 from biplanar.data.conllu import missing_end, parse_conllu
-from biplanar.data.files import display_name, write_all, writing
-from biplanar.data.formats import DRAWINGS, HTML, JSON, PARQUET
+from biplanar.data.files import Sink, display_name, write_all, writing
+from biplanar.data.formats import DRAWINGS, HTML, JSON, PARQUET, PDF, PNG
 from biplanar.decoding.beam import Outcome
 from biplanar.errors import BiplanarError
 
@@ -25,30 +25,26 @@ ID_MARK, JSON_ID_MARK = b"# sent_id = ", b'{"sent_id": "'
 TAIL = 4096  # bytes of a chunk's output in which its end is looked for
 
 
-class Sink(Protocol):
-    """What takes results as bytes."""
-
-    def write(self, data: bytes, /) -> int:
-        """Take some whole sentences; how many bytes were taken."""
-
-
 def parse_files(
     source: Source,
     target: str | Path | IO[bytes],
     task: Task,
     engine: Engine | None = None,
     written: Callable[[Result], object] = lambda _: None,
+    *,
+    number: bool = True,
 ) -> Outcome:
     """Parse the source into a file (`-`: standard output) or a stream; how the trees were found.
 
-    `written` is called with each result. A file appears when it is whole, and is compressed by its ending.
+    `written` is called with each result. A file appears when it is whole, and is compressed by its ending. With
+    `number`, sentences of text and words are numbered by file; where there are several files, behind the file's name.
     """
     engine = engine or ThisProcess()
     if not isinstance(engine, ChunkEngine):
         raise BiplanarError(f"{type(engine).__name__} writes shards: choose a folder (--output-dir)")
     title = "<text>" if source.text is not None else Path(display_name(source.paths[-1])).name
     with opened(target, task, title) as sink:
-        writer = _Writer(sink, task, several=len(source.files) > 1)
+        writer = _Writer(sink, task, number=number, several=len(source.files) > 1)
 
         def write(result: Result) -> None:
             writer.write(result)
@@ -73,10 +69,10 @@ def with_ids(output: bytes, before: int, prefix: str = "", mark: bytes = ID_MARK
 
 
 class _Writer:
-    """Writes results, and numbers sentences by file; where there are several files, behind the file's name."""
+    """Writes results one after the other."""
 
-    def __init__(self, sink: Sink, task: Task, *, several: bool) -> None:
-        self.sink, self.task, self.several = sink, task, several
+    def __init__(self, sink: Sink, task: Task, *, number: bool, several: bool) -> None:
+        self.sink, self.task, self.number, self.several = sink, task, number, several
         self.path, self.sentences, self.outcome = "", 0, Outcome()
         self.missing_end = b""  # line ends that a file lacks, if another one follows
 
@@ -85,7 +81,7 @@ class _Writer:
         if result.path != self.path:
             self.path, self.sentences = result.path, 0
         output = result.output
-        if result.needs_ids:
+        if result.needs_ids and self.number:
             prefix = f"{Path(self.path).name}-" if self.several else ""
             output, _ = with_ids(output, self.sentences, prefix, JSON_ID_MARK if self.task.format == JSON else ID_MARK)
         if output:
@@ -100,9 +96,12 @@ class _Writer:
 def opened(target: str | Path | IO[bytes], task: Task, title: str = "Trees") -> Iterator[Sink]:
     """What takes the results of a task and writes them in its format; a file appears when the block ends well."""
     if isinstance(target, str | Path):
-        with writing(target) as stream, compressing(stream.buffer, target) as compressed:
-            with opened(compressed, task, title) as sink:
-                yield sink
+        with (
+            writing(target) as stream,
+            compressing(stream.buffer, target) as compressed,
+            opened(compressed, task, title) as sink,
+        ):
+            yield sink
     elif task.format == PARQUET:
         with ParquetStream(target) as table:
             yield table
@@ -127,6 +126,8 @@ def _drawing(trees: str, task: Task, title: str) -> bytes:
     from biplanar.draw import Entry, draw_page, draw_sentences, image_of
 
     sentences = parse_conllu(trees) if trees else []
+    if not sentences and task.format in (PNG, PDF):
+        raise BiplanarError("there are no sentences to draw")
     if task.format == HTML:
         entries = (Entry(number, sentence) for number, sentence in enumerate(sentences, 1))
         return "".join(draw_page(entries, title=title, columns=task.columns)).encode()

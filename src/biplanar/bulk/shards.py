@@ -11,6 +11,7 @@ import json
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -207,10 +208,8 @@ class Plan:
 
     def _remove(self, names: set[str]) -> None:
         """Remove the shards of an earlier plan, and files where those of this one will be."""
-        try:
+        with suppress(FileError):  # a damaged plan names none
             names = names.union(self._read_plan().get("shards", ()))
-        except FileError:  # a damaged plan names none
-            pass
         folder = self.folder.resolve()
         for path in (folder / name for name in names):
             if path.resolve().is_relative_to(folder) and path.is_file():
@@ -235,9 +234,8 @@ class ShardTask:
         results, task = list[Result](), replace(self.task, format=CONLLU) if shard.unnumbered else self.task
         source, engine = replace(self.source, files=(shard.range,)), ThisProcess(loaded=parser)
         try:
-            outcome = parse_files(
-                source, shard.unnumbered or shard.path, task, engine, lambda one: results.append(replace(one, output=b""))
-            )
+            target, keep = shard.unnumbered or shard.path, lambda one: results.append(replace(one, output=b""))
+            outcome = parse_files(source, target, task, engine, keep, number=not shard.unnumbered)
         except FormatError as error:  # which names a line of the range
             part = shard.range
             is_record = (source.format or input_format(part.path)) in RECORDS

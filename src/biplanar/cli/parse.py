@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,15 +20,14 @@ from biplanar.cli.options import (
     split_names,
 )
 from biplanar.cli.progress import byte_progress
-from biplanar.data.files import INPUTS, OUTPUTS, UTF_8
+from biplanar.data.files import UTF_8
+from biplanar.data.formats import INPUTS, OUTPUTS, RECORDS, output_format
 from biplanar.errors import BiplanarError
 
 if TYPE_CHECKING:
     from biplanar.bulk import Engine, Plan, Source, Task
+    from biplanar.bulk.task import Result
     from biplanar.decoding.beam import Outcome
-
-# What is written to files of these endings, if nothing else is asked for; all others get CoNLL-U.
-ENDINGS = {".json": "json", ".jsonl": "json", ".svg": "svg", ".html": "html", ".txt": "tree"}
 
 # Engines whose workers write shards.
 WRITE_SHARDS = ("ray",)
@@ -44,12 +42,15 @@ def parse(
     ] = None,
     text: Annotated[str | None, input_option("--text", metavar="TEXT", help="Parse this text.")] = None,
     kind: Annotated[
-        str | None, input_option("--input", help=f"{', '.join(INPUTS)}, jsonl or parquet. Default: by the file's name.")
+        str | None, input_option("--input", help=f"{', '.join((*INPUTS, *RECORDS))}. Default: by the file's ending.")
     ] = None,
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     column: Annotated[
         str | None, input_option(help="What to parse in JSON lines and Parquet. Default: conllu, or else text.")
     ] = None,
+    on_error: Annotated[
+        str, input_option(metavar="stop|skip", help="What to do about a bad record of JSON lines or Parquet.")
+    ] = "stop",
     output: Annotated[
         str,
         output_option("--output", "-o", metavar="FILE", help="Where to write; - is standard output."),
@@ -72,6 +73,9 @@ def parse(
             metavar="MB", help="Inputs larger than this are written in several shards (--output-dir).", min=1
         ),
     ] = 32,
+    overwrite: Annotated[
+        bool, output_option("--overwrite", help="Replace what other inputs or options have left in --output-dir.")
+    ] = False,
     ranges: Annotated[
         bool, output_option("--ranges", help="The offsets of each token in raw text, as TokenRange in MISC.")
     ] = False,
@@ -79,7 +83,7 @@ def parse(
         str,
         output_option(
             metavar="NAMES",
-            help="Columns under the words of a drawing: upos,xpos,feats,lemma (--format tree, svg, html).",
+            help="Columns under the words of a drawing: upos,xpos,feats,lemma (--format tree, svg, html, png, pdf).",
         ),
     ] = "",
     verbose: Annotated[
@@ -144,15 +148,16 @@ def parse(
         runtime=runtime,
         threads=threads,
         options=options,
-        output="conllu" if folder else form or ENDINGS.get(Path(output).suffix, "conllu"),
+        format="conllu" if folder else form or output_format(output),
         width=terminal_width(),
         colour=sys.stdout.isatty(),
         columns=tuple(split_names(columns)),
     )
-    source = Source(tuple(files or ["-"]), kind, text, text_encoding, ranges, column)
+    source = Source(tuple(files or ["-"]), kind, text, text_encoding, ranges, column, on_error)
     runner = make_engine(EngineConfig(workers, _report, max_workers, gpus_per_worker, address), engine)
     if folder:
-        plan = Plan.of(source, folder, task, ending=form or "conllu", size=shard_size * MEGABYTE)
+        size = shard_size * MEGABYTE
+        plan = Plan.of(source, folder, task, ending=form or "conllu", size=size, overwrite=overwrite)
         outcome = _parse_shards(plan, runner)
     else:
         outcome = _parse_to_file(source, output, task, runner)
@@ -186,15 +191,18 @@ def _parse_to_file(source: Source, output: str, task: Task, engine: Engine) -> O
     """Parse into one file, or to standard output."""
     from dataclasses import replace
 
-    from biplanar.bulk import content_size, named_files, parse_files
-    from biplanar.data.compression import compressing
-    from biplanar.data.files import is_plain_file, writing
+    from biplanar.bulk import named_files, parse_files
+    from biplanar.data.compression import content_size
 
-    source = replace(source, files=tuple(path for _, path in named_files(map(str, source.files))))
-    known = source.text is None and all(map(is_plain_file, map(str, source.files)))
-    total = sum(map(content_size, map(str, source.files))) if known and sys.stderr.isatty() else None
-    with writing(output) as stream, compressing(stream.buffer, output) as target, byte_progress(total) as advance:
-        return parse_files(source, target, task, engine, lambda result: advance(result.size))
+    source = replace(source, files=tuple(path for _, path in named_files(source.paths)))
+    known = source.text is None and source.is_plain and sys.stderr.isatty()
+    with byte_progress(sum(map(content_size, source.paths)) if known else None) as advance:
+
+        def written(result: Result) -> None:
+            advance(result.size)
+            _report_skipped(result.skipped)
+
+        return parse_files(source, output, task, engine, written)
 
 
 def _parse_shards(plan: Plan, engine: Engine) -> Outcome:
@@ -202,9 +210,10 @@ def _parse_shards(plan: Plan, engine: Engine) -> Outcome:
     from biplanar.decoding.beam import Outcome
 
     unfinished, outcome = plan.unfinished(), Outcome()
-    with byte_progress(sum(shard.piece.size for shard in unfinished)) as advance:
+    with byte_progress(sum(shard.range.size for shard in unfinished)) as advance:
         for result in plan.run(engine):
-            advance(result.shard.piece.size)
+            advance(result.shard.range.size)
+            _report_skipped(result.skipped)
             outcome += result.outcome
     before = len(plan.shards) - len(unfinished)
     _report(f"{len(plan.shards)} shards in {plan.folder}" + (f", {before} of them from before" if before else ""))
@@ -222,6 +231,11 @@ def _spare_scipy() -> None:
             import numba.np.arraymath  # noqa: F401
         finally:
             del sys.modules["scipy"]
+
+
+def _report_skipped(errors: Sequence[str]) -> None:
+    for error in errors:
+        _report(f"skipped {error}")
 
 
 def _report(message: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
-from typing import IO, TextIO, cast
+from typing import IO, Protocol, TextIO, cast
 
 from biplanar.data.compression import CorruptError, Decompressor
 from biplanar.data.formats import COMPRESSED
@@ -165,11 +165,18 @@ def decode_utf8(data: bytes, name: str, first_line: int) -> str:
         raise FormatError(name, line, f"not UTF-8 text: byte 0x{data[error.start]:02x}; {hint}") from error
 
 
-def write_all(stream: IO[bytes], data: bytes) -> None:
+class Sink(Protocol):
+    """Something that bytes can be written to."""
+
+    def write(self, data: bytes, /) -> int:
+        """Take some; how many were taken."""
+
+
+def write_all(stream: Sink, data: bytes) -> None:
     """Write bytes to a stream that may take fewer at a time, as unbuffered standard output does."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[stream.write(rest) :]
+    done = stream.write(data)
+    while done < len(data):
+        done += stream.write(data[done:])
 
 
 @contextmanager

@@ -15,8 +15,8 @@ import numpy as np
 
 from biplanar.data.conllu import read_conllu
 from biplanar.data.files import UTF_8, display_name
-from biplanar.data.formats import COMPRESSED
 from biplanar.data.forest import Column, Forest
+from biplanar.data.formats import COMPRESSED
 from biplanar.decoding import decode_forest
 from biplanar.encodings import ENCODINGS, Encoding, get_encoding
 from biplanar.encodings.lifting import lift, lower

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from biplanar.bulk.processes import WorkerProcess
 from biplanar.data.conllu import Sentence, parse_conllu
@@ -27,7 +27,7 @@ class Paragraphs(NamedTuple):
     texts: list[str]
     before: str
     start: int
-    options: dict[str, bool]
+    options: dict[str, Any]
 
 
 @dataclass(frozen=True)

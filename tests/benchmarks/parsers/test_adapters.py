@@ -5,7 +5,7 @@ from benchmarks.parsers.adapters import open_biplanar, open_stages
 
 from biplanar.bulk import task
 from biplanar.bulk.chunks import Source
-from biplanar.bulk.files import parse_files
+from biplanar.bulk.output import parse_files
 from biplanar.bulk.task import Task
 from biplanar.pipeline.options import ParseOptions
 
