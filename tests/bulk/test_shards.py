@@ -17,7 +17,7 @@ from biplanar.bulk.shards import named_files
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.data.formats import INPUTS
 from biplanar.errors import BiplanarError, FileError, FormatError
-from biplanar.pipeline.loading import embedded_folder
+from biplanar.pipeline.model_folder import ModelFolder
 from tests.bulk.corpus import CONLLU, CONTENT, RICH, SENTENCES, TEXT, task_of
 from tests.commands import check_refused_with
 
@@ -206,7 +206,7 @@ class TestShards:
 
     def test_a_changed_model_is_noticed(self, tmp_path):
         (tmp_path / "x.conllu").write_text(CONLLU)
-        model = shutil.copytree(embedded_folder(), tmp_path / "model")
+        model = shutil.copytree(ModelFolder.find(None).path, tmp_path / "model")
         source, task = Source((tmp_path / "x.conllu",)), replace(TASK, model=model)
         Plan.of(source, tmp_path / "out", task)
         Plan.of(source, tmp_path / "out", task)

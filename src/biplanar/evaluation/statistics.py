@@ -110,7 +110,7 @@ def split_files(folder: Path) -> dict[str, Path]:
     """The `*-train`, `*-dev` and `*-test` CoNLL-U files of a folder, compressed or not; at least one."""
     chosen = dict[str, Path]()
     for split in SPLITS:
-        files = [file for ending in ("", *OPENERS) for file in sorted(folder.glob(f"*{split}.conllu{ending}"))]
+        files = [file for ending in ("", *COMPRESSED) for file in sorted(folder.glob(f"*{split}.conllu{ending}"))]
         if len(files) > 1:
             raise FileError(f"{folder}: several {split} files: {', '.join(file.name for file in files)}")
         chosen |= dict(zip([split], files, strict=False))
