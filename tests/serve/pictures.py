@@ -1,4 +1,4 @@
-"""Take the pictures of the page that are in the docs, with the model that ships inside.
+"""Take the pictures of the page that are in the docs, with the bundled model.
 
 python -m tests.serve.pictures docs/images
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,9 @@ from PIL import Image
 
 from biplanar.data.conllu import Sentence
 from biplanar.data.tree import Tree
-from tests.serve.test_page import PHONE, choose, idle, launched, opened, serving
+from biplanar.serve.models import Models
+from tests.serve.conftest import serving
+from tests.serve.test_page import PHONE, choose, idle, launched, opened
 
 HEARING = "A hearing is scheduled on the issue today."
 NOBODY, CAR = "Nobody came .", "I bought a car yesterday that I like ."
@@ -41,13 +42,13 @@ def tree(page: Any) -> None:
     page.click("#file-example")
     page.wait_for_selector("#sentences-list li")
     idle(page)
-    page.locator(".bracket[data-bracket^='3.2']").first.hover()
+    page.locator("[data-sign^='3.2']").first.hover()
 
 
 def replay(page: Any) -> None:
     """The middle of the decoding, where an arc in the second plane has been found."""
     page.click("[aria-label='Back to the start']")
-    while not page.locator(".tree .arc.plane2").first.is_visible():
+    while not page.locator(".bp-arc[data-plane='2']").first.is_visible():
         page.click("[aria-label='One step on']")
 
 
@@ -81,9 +82,9 @@ PICTURES: dict[str, tuple[Any, dict[str, Any]]] = {
 
 def main(folder: Path) -> None:
     """Take all pictures."""
-    with tempfile.TemporaryDirectory() as logs, serving(Path(logs) / "log.txt") as address, launched() as browser:
+    with serving(Models.load([])) as server, launched() as browser:
         for name, (prepare, settings) in PICTURES.items():
-            with opened(browser, address, settings) as page:
+            with opened(browser, f"{server.address}/", settings) as page:
                 page.fill("#text", HEARING)
                 page.wait_for_timeout(1500)
                 idle(page)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
-import socket
 import struct
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -22,10 +18,9 @@ import numpy as np
 import pytest
 
 import biplanar
-from biplanar.data.conllu import FEATS, LEMMA, UPOS, Sentence, parse_conllu
+from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.data.forest import Column
 from biplanar.data.tree import Tree
-from biplanar.draw.tags import column_rows, columns_of
 from biplanar.encodings import get_encoding
 from biplanar.encodings.replay import replay
 from tests.conftest import ROOT
@@ -58,34 +53,8 @@ SCRIPT_TREE = f"""\
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("serve") / "log.txt") as address:
-        yield address
-
-
-@contextmanager
-def serving(log: Path) -> Iterator[str]:
-    """The address of a server with the model that ships inside."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "biplanar", "serve", "--port", str(port)]
-    with log.open("wb") as output, subprocess.Popen(command, stdout=output, stderr=output) as server:
-        try:
-            wait_for(f"http://127.0.0.1:{port}/healthz", server, log)
-            yield f"http://127.0.0.1:{port}/"
-        finally:
-            server.terminate()
-
-
-def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(600):
-        assert server.poll() is None, f"the server ended: {log.read_text(encoding='utf-8')}"
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail("the server did not come up within a minute")
+def address(served: Served) -> str:
+    return f"{served.address}/"
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +126,7 @@ def is_elsewhere(url: str, address: str) -> bool:
 
 
 def idle(page: Any) -> None:
-    page.wait_for_selector("body:not([aria-busy])")
+    page.wait_for_function("() => !document.querySelector('[aria-busy]')")
 
 
 def show_file(page: Any, content: str | Path) -> None:
@@ -180,13 +149,13 @@ def choose(page: Any, name: str, value: str) -> None:
 def type_text(page: Any, text: str, words: list[str]) -> None:
     """Type, and wait for the tree of these words."""
     page.fill("#text", text)
-    expect(page.locator(".tree .form")).to_have_text(words)
+    expect(page.locator(".tree [data-word]")).to_have_text(words)
     idle(page)
 
 
 def arcs_shown(page: Any) -> set[str]:
     shown = "elements => elements.filter(e => getComputedStyle(e).visibility === 'visible').map(e => e.dataset.arc)"
-    return set(page.locator(".tree .arc").evaluate_all(shown))
+    return set(page.locator(".tree .bp-arc").evaluate_all(shown))
 
 
 def arcs_after_steps(page: Any, steps: int) -> list[set[str]]:
@@ -199,7 +168,8 @@ def arcs_after_steps(page: Any, steps: int) -> list[set[str]]:
             for (let step = 0; step < steps; step += 1) {
                 button.click();
                 await new Promise(requestAnimationFrame);
-                shown.push([...document.querySelectorAll(".tree .arc")].filter(visible).map((arc) => arc.dataset.arc));
+                const arcs = [...document.querySelectorAll(".tree .bp-arc")];
+                shown.push(arcs.filter(visible).map((arc) => arc.dataset.arc));
             }
             return shown;
         }""",
@@ -236,7 +206,7 @@ def parser() -> biplanar.Parser:
 def test_a_newcomer_sees_a_tree_at_once(page):
     text = page.input_value("#text")
     assert text
-    assert "".join(page.locator(".tree .form").all_text_contents()) == text.replace(" ", "")
+    assert "".join(page.locator(".tree [data-word]").all_text_contents()) == text.replace(" ", "")
     assert page.locator("#error").is_hidden()
     assert page.locator("#status").text_content().startswith("1 sentence, ")
 
@@ -245,8 +215,10 @@ def test_typing_a_sentence_shows_its_tree(page, parser):
     (parsed,) = parser("The dog chased a very old cat.")
     type_text(page, "The dog chased a very old cat.", list(parsed.forms))
     assert arcs_shown(page) == arcs_of(parsed.tree)
-    assert page.locator(".tree .arc.plane0 .relation").text_content() == "root"
-    relations = page.locator(".tree .arc").evaluate_all("all => all.map(e => [e.dataset.arc, e.textContent])")
+    assert page.locator(".bp-arc[data-plane='0'] text").text_content() == "root"
+    relations = page.locator(".tree .bp-arc").evaluate_all(
+        "all => all.map(e => [e.dataset.arc, e.querySelector('text').textContent])"
+    )
     expected = zip(
         sorted(arcs_of(parsed.tree), key=lambda key: int(key.split("-")[1])), parsed.tree.deprels, strict=True
     )
@@ -257,16 +229,16 @@ def test_several_sentences_of_a_text_are_all_there(page):
     type_text(page, "Nobody came. We left.", ["Nobody", "came", "."])
     expect(page.locator("#sentences-list li")).to_have_count(2)
     page.click("#sentences-next")
-    expect(page.locator(".tree .form")).to_have_text(["We", "left", "."])
+    expect(page.locator(".tree [data-word]")).to_have_text(["We", "left", "."])
 
 
 def test_text_is_never_markup(page):
     page.fill("#text", f"The {SCRIPT} word <img src=x onerror=alert(2)> & works.")
-    expect(page.locator(".tree .form", has_text="alert")).not_to_have_count(0)
+    expect(page.locator(".tree [data-word]", has_text="alert")).not_to_have_count(0)
     idle(page)
     show_file(page, SCRIPT_TREE)
-    assert page.locator(".tree .form").first.text_content() == SCRIPT
-    assert page.locator(".tree .relation").first.text_content() == "<b>nsubj"
+    assert page.locator(".tree [data-word]").first.text_content() == SCRIPT
+    assert page.locator(".bp-arc text").first.text_content() == "<b>nsubj"
     page.click("#details summary")
     assert page.locator("#table td").nth(1).text_content() == SCRIPT
     page.click("[aria-label='Back to the start']")
@@ -277,13 +249,13 @@ def test_text_is_never_markup(page):
 
 
 def test_what_was_typed_is_parsed_once(page):
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
+    requests: list[Any] = []
+    page.on("request", lambda request: requests.append(request.post_data_json))
     page.fill("#text", "Nobody came.")
     page.click("#parse")
-    expect(page.locator(".tree .form")).to_have_text(["Nobody", "came", "."])
+    expect(page.locator(".tree [data-word]")).to_have_text(["Nobody", "came", "."])
     page.wait_for_timeout(1000)  # after which typing alone would have led to a parse
-    assert sum(url.endswith("api/parse") for url in requests) == 1
+    assert sum(bool(body and "text" in body) for body in requests) == 1
 
 
 def test_an_emptied_text_shows_nothing(page):
@@ -301,16 +273,16 @@ def test_the_address_remembers(page):
     assert page.input_value("#text") == "Nobody came."
     assert page.input_value("#encoding") == "relative"
     assert page.locator(".choice").count() == 2
-    assert page.locator(".tree .label").all_text_contents() == ["+1", "0", "-1"]
+    assert page.locator(".tree .bp-label").all_text_contents() == ["+1", "0", "-1"]
 
 
 def test_an_address_with_unknown_values_is_no_harm(page, address):
     page.goto("about:blank")
     page.goto(f"{address}#text=Go+on.&encoding=nonsense&best=77&model=x&decoder=&probabilities=yes")
     page.wait_for_selector("body[data-ready=yes]")
-    assert page.locator(".tree .form").all_text_contents() == ["Go", "on", "."]
+    assert page.locator(".tree [data-word]").all_text_contents() == ["Go", "on", "."]
     assert [page.input_value(name) for name in ("#model", "#decoder", "#encoding")] == ["en", "search", ""]
-    assert page.locator(".tree .chance").count() == 3
+    assert sum("%" in text for text in page.locator(".bp-arc text").all_text_contents()) == 3
 
 
 def test_a_model_without_a_tokenizer_is_given_words(page):
@@ -356,6 +328,7 @@ def test_several_trees_and_their_differences(page, parser):
     expect(page.locator(".choice")).to_have_count(len(trees))
     for number, (sentence, _) in enumerate(trees):
         page.locator(".choice").nth(number).click()
+        idle(page)
         assert arcs_shown(page) == arcs_of(sentence.tree)
         changed = page.locator(".tree .changed").evaluate_all("all => all.map(e => e.dataset.arc)")
         best = trees[0][0].tree
@@ -364,12 +337,27 @@ def test_several_trees_and_their_differences(page, parser):
 
 
 def test_probabilities(page):
-    assert page.locator(".chance").count() == 0
+    assert "%" not in "".join(page.locator(".bp-arc text").all_text_contents())
     page.check("#probabilities")
-    expect(page.locator(".tree .chance").first).to_be_visible(timeout=PATIENCE)
-    shown = page.locator(".tree .chance").all_text_contents()
-    assert len(shown) == page.locator(".tree .form").count()
-    assert all(re.fullmatch(r" \d{1,2} %", chance) for chance in shown)
+    expect(page.locator(".bp-arc text").first).to_have_text(re.compile(r"\w \d{1,2} %$"))
+    assert all("%" in text for text in page.locator(".bp-arc text").all_text_contents())
+    shares = [math.exp(score) for score in page.evaluate(SCORES)]
+    assert f"{sum(shares):.0%}".replace("%", " %") in page.locator("#choices-note").text_content()
+
+
+SCORES = """async () => {
+    const body = JSON.stringify({ text: document.querySelector("#text").value, best: 5 });
+    const answer = await fetch("api/parse", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    return (await answer.json()).sentences[0].trees.map((tree) => tree.log_probability);
+}"""
+
+
+def test_a_long_text_waits_for_its_button(page):
+    page.fill("#text", "Nobody came. " * 60)
+    expect(page.locator("#status")).to_contain_text("press Parse")
+    expect(page.locator("#result")).to_be_hidden()
+    page.click("#parse")
+    expect(page.locator("#sentences-of")).to_have_text("of 60")
 
 
 @pytest.mark.parametrize("decoder", ["minimum-risk", "greedy", "paper"])
@@ -386,8 +374,11 @@ def test_other_decoders(page, parser, decoder):
 
 def test_a_crossing_sentence_has_arcs_in_both_planes(page):
     show_file(page, CROSSING)
-    words = page.locator(".tree .form").first.bounding_box()
-    above, below = page.locator(".tree .arc.plane1 .line"), page.locator(".tree .arc.plane2 .line")
+    words = page.locator(".tree [data-word]").first.bounding_box()
+    above, below = (
+        page.locator(".bp-arc[data-plane='1'] g path[stroke]"),
+        page.locator(".bp-arc[data-plane='2'] g path[stroke]"),
+    )
     assert above.count()
     assert below.count()
     middle = words["y"] + words["height"] / 2
@@ -395,70 +386,25 @@ def test_a_crossing_sentence_has_arcs_in_both_planes(page):
         assert line.bounding_box()["y"] + line.bounding_box()["height"] <= middle
     for line in below.all():
         assert line.bounding_box()["y"] >= middle
-    assert page.locator(".tree .arc.crossing").count() >= 2
+    assert page.locator(".bp-arc[data-crossing]").count() >= 2
 
 
 def test_an_arc_over_the_root_crosses_the_roots_arc(page):
     show_file(page, Sentence.from_words(["a", "b", "c"], Tree((2, 0, 1), ("x", "root", "y"))).to_conllu())
-    assert page.locator(".tree .arc.crossing").count() == 2
-
-
-def test_no_text_lies_over_another(page):
-    random = Random(5)
-    show_file(page, "".join(random_sentence(random, size).to_conllu() for size in (1, 2, 3, 5, 8, 13, 21, 34) * 3))
-    for encoding in ("2p-full", "1p-brackets", "relative", "hierarchical"):
-        choose(page, "#encoding", "" if encoding == "2p-full" else encoding)
-        for _ in range(24):
-            assert overlaps(page) == []
-            assert too_wide(page) == []
-            if page.locator("#sentences-next").is_enabled():
-                page.click("#sentences-next")
-
-
-def random_sentence(random: Random, size: int) -> Sentence:
-    """A tree with many crossing arcs: in some random order, each word hangs from any one before it."""
-    order = random.sample(range(1, size + 1), size)
-    heads = {word: random.choice(order[:at]) if at else 0 for at, word in enumerate(order)}
-    names = tuple(random.choice(["det", "nsubj:pass", "obl"]) if heads[word] else "root" for word in range(1, size + 1))
-    words = [random.choice(["a", "word", "counterrevolutionary", "."]) for _ in range(size)]
-    return Sentence.from_words(words).with_tree(Tree(tuple(heads[word] for word in range(1, size + 1)), names))
-
-
-def overlaps(page: Any) -> list[list[str]]:
-    return page.evaluate("""() => {
-        const texts = [...document.querySelectorAll(".tree text")].filter((text) => text.textContent);
-        const boxes = texts.filter((text) => getComputedStyle(text).visibility === "visible")
-            .map((text) => [text.textContent, text.getBBox()]);
-        return boxes.flatMap(([text, one], at) => boxes.slice(at + 1)
-            .filter(([, other]) => one.x + 1 < other.x + other.width && other.x + 1 < one.x + one.width
-                && one.y + 5 < other.y + other.height && other.y + 5 < one.y + one.height)
-            .map(([other]) => [text, other]));
-    }""")
-
-
-def too_wide(page: Any) -> list[str]:
-    """Relations that reach beyond the ends of their arcs."""
-    return page.evaluate("""() => {
-        const start = (path) => Number(path.getAttribute("d").match(/^M([\\d.]+)/)[1]);
-        return [...document.querySelectorAll(".tree .arc:not(.plane0, .extra)")].filter((arc) => {
-            const ends = [start(arc.querySelector(".line")), start(arc.querySelector(".arrow"))];
-            const text = arc.querySelector(".relation").getBBox();
-            return text.x < Math.min(...ends) || text.x + text.width > Math.max(...ends);
-        }).map((arc) => arc.textContent);
-    }""")
+    assert page.locator(".bp-arc[data-crossing]").count() == 2
 
 
 def test_pointing_at_a_bracket_lights_its_partner_and_their_arc(page):
     show_file(page, CROSSING)
     choose(page, "#encoding", "2p-prop")
-    bracket = page.locator(".bracket[data-bracket='5.1.2'], .bracket[data-bracket='5.2.1']").first
+    bracket = page.locator("[data-sign='5.1.2'], [data-sign='5.2.1']").first
     key = bracket.get_attribute("data-arc")
     bracket.hover()
-    assert page.locator(".bracket.lit").count() == 2
-    assert set(page.locator(".bracket.lit").evaluate_all("all => all.map(e => e.dataset.arc)")) == {key}
-    assert page.locator(".arc.lit").evaluate_all("all => all.map(e => e.dataset.arc)") == [key]
+    assert page.locator("[data-sign].lit").count() == 2
+    assert set(page.locator("[data-sign].lit").evaluate_all("all => all.map(e => e.dataset.arc)")) == {key}
+    assert page.locator(".bp-arc.lit").evaluate_all("all => all.map(e => e.dataset.arc)") == [key]
     head, dependent = key.split("-")
-    lit = page.locator(".word.lit").evaluate_all("all => all.map(e => e.dataset.word)")
+    lit = page.locator("[data-word].lit").evaluate_all("all => all.map(e => e.dataset.word)")
     assert set(lit) == {head, dependent}
     page.mouse.move(0, 0)
     assert page.locator(".lit").count() == 0
@@ -466,151 +412,63 @@ def test_pointing_at_a_bracket_lights_its_partner_and_their_arc(page):
 
 def test_every_bracket_of_a_tree_belongs_to_an_arc(page):
     show_file(page, CROSSING)
-    assert page.locator(".bracket").count() == 2 * (page.locator(".tree .arc").count() - 1)
-    assert page.locator(".bracket:not([data-arc])").count() == 0
+    assert page.locator("[data-sign]").count() == 2 * (page.locator(".tree .bp-arc").count() - 1)
+    assert page.locator("[data-sign]:not([data-arc])").count() == 0
 
 
 def test_scripts_from_right_to_left_are_mirrored(page):
     show_file(page, CROSSING)
     page.fill("#sentences-number", "3")
     page.press("#sentences-number", "Enter")
-    places = [word.bounding_box()["x"] for word in page.locator(".tree .form").all()]
+    idle(page)
+    places = [word.bounding_box()["x"] for word in page.locator(".tree [data-word]").all()]
     assert places == sorted(places, reverse=True)
 
 
 # Tags, lemmas and features
 
 
-def rows_shown(page: Any) -> dict[str, list[str]]:
-    """By the name of each row under the words, its values from left to right."""
-    return page.evaluate("""() => {
-        const texts = (kind) => [...document.querySelectorAll(`.tree ${kind}`)];
-        const height = (text) => text.getAttribute("y");
-        const left = (text) => Number(text.getAttribute("x"));
-        const row = (name) => texts(".value").filter((value) => height(value) === height(name))
-            .sort((one, other) => left(one) - left(other)).map((value) => value.textContent);
-        return Object.fromEntries(texts(".name").map((name) => [name.textContent, row(name)]));
-    }""")
-
-
-def test_tags_and_lemmas_are_shown_under_the_words_on_request(page):
+def test_tags_lemmas_and_features(page):
+    """They are drawn under the words, stand in the table and in downloads, and nothing is parsed again for them."""
     show_file(page, TAGGED)
-    assert page.locator(".tree .value").count() == 0
-    page.select_option("#columns", "upos,lemma")
-    (latin, hebrew, _) = parse_conllu(TAGGED.read_text(encoding="utf-8"))
-    assert rows_shown(page) == {"upos": latin.upos, "lemma": latin.column(LEMMA), "plane 1": [], "plane 2": []}
-    page.select_option("#columns", "upos,lemma,feats")
-    rows = rows_shown(page)
-    assert list(rows) == [
-        *("upos", "lemma", "Case", "Gender", "Mood", "Number", "Person", "Tense", "VerbForm", "Voice"),
-        *("plane 1", "plane 2"),
-    ]
-    assert rows["Case"] == ["Abl", "Nom", "Gen", "Abl", "Acc", "Acc"]
-    page.click("#sentences-next")
-    assert rows_shown(page)["lemma"] == hebrew.column(LEMMA)[::-1]
+    assert not {"magnus", "ADJ"} & set(page.locator(".tree text").all_text_contents())
+    requests: list[Any] = []
+    page.on("request", lambda request: requests.append(request.post_data_json))
+    choose(page, "#columns", "upos,lemma,feats")
+    assert {"upos", "magnus", "ADJ", "Case", "Abl"} <= set(page.locator(".tree text").all_text_contents())
+    assert [request["parse"] for request in requests] == [False]
     page.click("#details summary")
-    heads, cells = page.locator("#table th").all_text_contents(), page.locator("#table tbody tr").nth(1)
-    assert dict(zip(heads, cells.locator("td").all_text_contents(), strict=True))["Gender"] == "Fem,Masc"
-    page.select_option("#columns", "")
-    assert page.locator(".tree .value").count() == 0
-
-
-def test_downloaded_pictures_have_the_same_columns(page):
-    show_file(page, TAGGED)
-    page.select_option("#columns", "upos,lemma")
+    heads, cells = page.locator("#table th").all_text_contents(), page.locator("#table tbody tr").first
+    row = dict(zip(heads, cells.locator("td").all_text_contents(), strict=True))
+    assert (row["word"], row["upos"], row["lemma"]) == ("Magno", "ADJ", "magnus")
     drawn = ElementTree.fromstring(saved(page, "#save-svg"))
     assert {"lemma", "magnus", "ADJ"} <= {node.text for node in drawn.iter()}
+    show_file(page, Sentence.from_words(["Go", "on"]).with_tree(Tree((0, 1), ("root", "advmod"))).to_conllu())
+    expect(page.locator("#no-columns")).to_be_visible()
+    choose(page, "#columns", "")
+    expect(page.locator("#no-columns")).to_be_hidden()
 
 
-def test_other_columns_are_no_reason_to_parse_again(page):
-    type_text(page, "Nobody came.", ["Nobody", "came", "."])
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.locator(".choice").nth(1).click()
-    page.select_option("#columns", "upos,lemma,feats")
-    expect(page.locator(".choice input").nth(1)).to_be_checked()
-    page.wait_for_timeout(300)
-    assert not any("api" in url for url in requests)
-    page.reload()
-    page.wait_for_selector("body[data-ready=yes]")
-    assert page.input_value("#columns") == "upos,lemma,feats"
-
-
-def test_predicted_tags_are_there_without_another_request(tagging_page):
+def test_predicted_tags(tagging_page):
     page = tagging_page
     type_text(page, "The cat sleeps", ["The", "cat", "sleeps"])
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    page.select_option("#columns", "upos,lemma,feats")
-    rows = rows_shown(page)
-    assert (rows["upos"], rows["lemma"]) == (["DET", "NOUN", "VERB"], ["the", "cat", "sleep"])
-    assert (rows["Number"], rows["Mood"]) == (["Sing"], ["Ind"])
-    expect(page.locator("#no-columns")).to_be_hidden()
-    page.click("#details summary")
-    heads, cells = page.locator("#table th").all_text_contents(), page.locator("#table tbody tr").nth(2)
-    row = dict(zip(heads, cells.locator("td").all_text_contents(), strict=True))
-    assert (row["word"], row["upos"], row["lemma"], row["VerbForm"]) == ("sleeps", "VERB", "sleep", "Fin")
+    choose(page, "#columns", "upos,lemma,feats")
+    assert {"DET", "NOUN", "VERB", "sleep", "Mood", "Ind"} <= set(page.locator(".tree text").all_text_contents())
     page.locator(".choice").nth(1).click()
-    assert rows_shown(page)["upos"] == ["DET", "NOUN", "VERB"]
-    assert not any("api" in url for url in requests)
-    drawn = ElementTree.fromstring(saved(page, "#save-svg"))
-    assert {"lemma", "sleep", "VERB"} <= {node.text for node in drawn.iter()}
+    idle(page)
+    assert "sleep" in page.locator(".tree text").all_text_contents()
     assert "\tsleep\tVERB\tve\tMood=Ind|VerbForm=Fin\t" in saved(page, "#save-conllu").decode()
-
-
-def test_words_without_tags_are_told_of(page):
-    show_file(page, Sentence.from_words(["Go", "on"]).with_tree(Tree((0, 1), ("root", "advmod"))).to_conllu())
-    expect(page.locator("#no-columns")).to_be_hidden()
-    page.select_option("#columns", "upos,lemma")
-    expect(page.locator("#no-columns")).to_be_visible()
-    assert page.locator(".tree .value").count() == 0
-
-
-def test_rows_are_those_of_drawings(page):
-    """The page draws by itself; it must not show other rows than `biplanar draw`."""
-    random = Random(7)
-    texts = [random_sentence(random, 4).with_columns(random_tags(random, 4)).raw for _ in range(50)]
-    names = ["lemma", "feats", "upos", "xpos"]
-    code = (
-        "return argument.texts.map((text) => m.columnRows(text, argument.names).map((row) => [row.name, row.values]));"
-    )
-    for text, rows in zip(texts, imported(page, "columns.js", code, {"texts": texts, "names": names}), strict=True):
-        (sentence,) = parse_conllu(text)
-        assert rows == [[name, list(row)] for name, row in column_rows(columns_of(sentence, names)).items()]
-
-
-def test_columns_lie_over_nothing(page):
-    random = Random(6)
-    content = "".join(
-        random_sentence(random, size).with_columns(random_tags(random, size)).raw for size in (1, 3, 8, 21)
-    )
-    show_file(page, content + TAGGED.read_text(encoding="utf-8"))
-    page.select_option("#columns", "upos,lemma,feats")
-    for _ in range(7):
-        assert page.locator(".tree .value").count()
-        assert overlaps(page) == []
-        if page.locator("#sentences-next").is_enabled():
-            page.click("#sentences-next")
-
-
-def random_tags(random: Random, size: int) -> dict[int, list[str]]:
-    values = {
-        UPOS: ["NOUN", "X"],
-        LEMMA: ["_", "a", "counterrevolutionary" * 2],
-        FEATS: ["_", "Case=Nom", "Case=A,B|Number=Sing|NumType=Card"],
-    }
-    return {column: random.choices(some, k=size) for column, some in values.items()}
 
 
 # The decoding
 
 
-@pytest.mark.parametrize("encoding", ["", "2p-greedy", "2p-prop-switch", "rel-pos", "absolute", "relative"])
+@pytest.mark.parametrize("encoding", ["", "2p-prop-switch", "rel-pos", "relative"])
 def test_stepping_through_the_decoding_ends_in_the_same_tree(page, encoding):
     show_file(page, CROSSING)
     choose(page, "#encoding", encoding)
     for sentence in parse_conllu(CROSSING.read_text(encoding="utf-8")):
-        expect(page.locator(".tree .form")).to_have_text(list(sentence.forms))
+        expect(page.locator(".tree [data-word]")).to_have_text(list(sentence.forms))
         page.click("[aria-label='Back to the start']")
         assert arcs_shown(page) == set()
         steps = int(page.locator(".replay input").get_attribute("max"))
@@ -654,7 +512,7 @@ def test_the_stacks_are_shown(page):
     page.click("[aria-label='One step on']")  # `<` on the second word
     assert page.locator(".stack li").all_text_contents() == ["Er"]
     assert "wait for its head" in page.locator(".story").text_content()
-    assert page.locator(".word.current").get_attribute("data-word") == "2"
+    assert page.locator("[data-word].current").get_attribute("data-word") == "2"
 
 
 @pytest.mark.parametrize("encoding", ["7-bit-full", "hierarchical", "covington"])
@@ -672,7 +530,7 @@ def test_labels_that_drive_an_automaton_are_replayed(page, encoding):
         page.click("[aria-label='One step on']")
         found |= {f"{arc.head}-{arc.dependent}" for arc in step.arcs}
         assert arcs_shown(page) == found
-        assert page.locator(".word.current").get_attribute("data-word") == str(step.part.word)
+        assert page.locator("[data-word].current").get_attribute("data-word") == str(step.part.word)
     left = [entry.word for stack in wanted.entries for entry in stack]
     assert page.locator(".stack li").all_text_contents() == [
         sentence.forms[word - 1] if word else "start" for word in left
@@ -687,8 +545,8 @@ def test_pointing_at_a_sign_lights_all_arcs_that_it_has_a_part_in(page):
     tree = Tree((0, 1, 1, 1), ("root", "iobj", "obj", "punct"))
     show_file(page, Sentence.from_words(["Give", "her", "bread", "."]).with_tree(tree).to_conllu())
     choose(page, "#encoding", "4-bit")
-    page.locator(".bracket[data-bracket='1.1.3']").hover()
-    assert set(page.locator(".arc.lit").evaluate_all("all => all.map(e => e.dataset.arc)")) == {"1-2", "1-3", "1-4"}
+    page.locator("[data-sign='1.1.3']").hover()
+    assert set(page.locator(".bp-arc.lit").evaluate_all("all => all.map(e => e.dataset.arc)")) == {"1-2", "1-3", "1-4"}
     assert page.locator("#fact").text_content().count(" of Give") == 3
 
 
@@ -757,15 +615,15 @@ def test_a_file_is_paged_through_and_filtered(page):
     expect(page.locator("#sentences-list li")).to_have_count(4)
     assert page.locator("#sentences-filter-count").text_content() == "3"
     page.click("#sentences-next")
-    expect(page.locator(".tree .form").first).to_have_text("Er")
+    expect(page.locator(".tree [data-word]").first).to_have_text("Er")
     page.fill("#sentences-number", "4")
     page.press("#sentences-number", "Enter")
-    expect(page.locator(".tree .form")).to_have_text(["Hi"])
+    expect(page.locator(".tree [data-word]")).to_have_text(["Hi"])
     assert page.locator("#sentences-next").is_disabled()
     page.check("#sentences-filter")
     expect(page.locator("#sentences-list li")).to_have_count(3)
     assert page.locator("#sentences-list .badge").count() == 3
-    expect(page.locator(".tree .form").first).to_have_text("Magno")
+    expect(page.locator(".tree [data-word]").first).to_have_text("Magno")
 
 
 def test_a_file_without_crossing_arcs_filtered_to_nothing(page):
@@ -775,18 +633,18 @@ def test_a_file_without_crossing_arcs_filtered_to_nothing(page):
     expect(page.locator("#none")).to_be_visible()
     expect(page.locator("#sentence")).to_be_hidden()
     page.uncheck("#sentences-filter")
-    expect(page.locator(".tree .form")).to_have_text(["Go", "on"])
+    expect(page.locator(".tree [data-word]")).to_have_text(["Go", "on"])
 
 
-def test_the_words_of_a_file_are_parsed_anew(page, parser):
+def test_the_words_of_a_file_are_parsed_again(page, parser):
     show_file(page, CROSSING)
-    page.get_by_label("parse its words anew").check()
+    page.get_by_label("parse its words again").check()
     idle(page)
     (parsed,) = parser([list(next(iter(parse_conllu(CROSSING.read_text(encoding="utf-8")))).forms)])
     assert arcs_shown(page) == arcs_of(parsed.tree)
 
 
-def test_a_long_file_comes_in_pieces(page):
+def test_a_long_file_comes_in_chunks(page):
     tree = Sentence.from_words(["Go", "on", "."]).with_tree(Tree((0, 1, 1), ("root", "advmod", "punct"))).to_conllu()
     requests: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
@@ -804,7 +662,7 @@ def test_a_dropped_file_is_read(page):
     )
     page.dispatch_event("#drop", "drop", {"dataTransfer": transfer})
     expect(page.locator("#file-name")).to_have_text("dropped.conllu")
-    expect(page.locator(".tree .form").last).to_have_text("works")
+    expect(page.locator(".tree [data-word]").last).to_have_text("works")
 
 
 def test_a_file_with_a_fault_is_refused_with_its_place(page):
@@ -813,7 +671,7 @@ def test_a_file_with_a_fault_is_refused_with_its_place(page):
     page.set_input_files("#file", {"name": "bad.conllu", "mimeType": "text/plain", "buffer": b"1\tonly\tthree\n\n"})
     expect(page.locator("#error")).to_contain_text("expected 10 columns")
     page.set_input_files("#file", {"name": "empty.conllu", "mimeType": "text/plain", "buffer": b"\n\n"})
-    expect(page.locator("#error")).to_have_text("empty.conllu: expected sentences in CoNLL-U, found none")
+    expect(page.locator("#error")).to_contain_text("empty.conllu")
     page.set_input_files("#file", CROSSING)
     expect(page.locator("#error")).to_be_hidden()
 
@@ -925,7 +783,7 @@ def test_everything_can_be_done_by_keyboard(page):
     page.keyboard.press("Control+A")
     page.keyboard.type("Nobody came.")
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".tree .form")).to_have_text(["Nobody", "came", "."])
+    expect(page.locator(".tree [data-word]")).to_have_text(["Nobody", "came", "."])
     idle(page)
     for _ in range(30):
         page.keyboard.press("Tab")
@@ -933,7 +791,7 @@ def test_everything_can_be_done_by_keyboard(page):
             break
     page.keyboard.press("ArrowRight")
     expect(page.locator("#fact")).to_have_text(re.compile("^Nobody: nsubj of came"))
-    assert page.locator("[aria-selected=true].word").get_attribute("data-word") == "1"
+    assert page.locator("[data-word][aria-selected=true]").get_attribute("data-word") == "1"
     page.keyboard.press("End")
     expect(page.locator("#fact")).to_have_text(re.compile(r"^\.: punct of came"))
     page.keyboard.press("Escape")
@@ -992,7 +850,7 @@ def test_a_phone_shows_all_without_scrolling_sideways(page):
     assert width_of(page) == 390
     page.tap("#tab-file")
     idle(page)
-    page.tap(".word[data-word='1'] .form")
+    page.tap("[data-word='1']")
     expect(page.locator("#fact")).to_have_text(re.compile("^Magno: amod of gaudio"))
     page.tap("#settings summary")
     page.select_option("#encoding", "2p-prop")
@@ -1031,7 +889,7 @@ CONTRASTS = """() => {
     const contrast = (one, other) => (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
     return [...document.querySelectorAll("body *")]
         .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) && e.checkVisibility())
-        .filter((e) => !e.closest(":disabled, noscript, .label.none"))
+        .filter((e) => !e.closest(":disabled, noscript"))
         .map((e) => {
             const style = getComputedStyle(e);
             const colour = e instanceof SVGElement ? style.fill : style.color;

@@ -226,8 +226,8 @@ class Canvas:
             )
             about = {"x": self._x(centre), "y": y, "fill": "currentColor", "class": "bp-label"}
             content = escaped(label) if label in NO_LABEL else "".join(signs)
-            texts.append(element("text", about, content))
-        return _coloured(colours, "ink", *texts, **{"font-family": MONOSPACE}, **self._unturned)
+            texts.append(_coloured(colours, "soft" if label in NO_LABEL else "ink", element("text", about, content)))
+        return element("g", {"font-family": MONOSPACE, **self._unturned}, *texts)
 
     def _values(self, colours: Mapping[str, str], row: Sequence[str], y: int, name: str) -> Iterator[str]:
         """Lemmas are of the words' script; tags and features are not, and may end in signs that would be turned."""

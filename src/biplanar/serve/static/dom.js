@@ -1,15 +1,10 @@
-// Elements of HTML and SVG. Text becomes text nodes only, so that nothing a user typed is ever read as markup.
+// Elements of HTML, and pictures of the server. Text becomes text nodes only, so that nothing a user typed is ever read as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /** An HTML element; properties that are functions listen to the event of their name. */
 export function make(tag, properties = {}, ...children) {
   return filled(document.createElement(tag), properties, children);
-}
-
-/** The same for SVG. */
-export function makeSvg(tag, properties = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), properties, children);
 }
 
 /** The element of the page that has this id. */

@@ -10,8 +10,7 @@ import { assertedHead, uposOf } from "./positions.js";
  * `last` is the number of the last moment, the whole tree, and `at` gives any of them: `arcs` (the keys of those found
  * so far), `fresh` (those just found), `word`, `brackets` (the signs at work), `read` (those behind us), `stacks` (by
  * plane: a title, and rows with a name, signs and items), and `story`, the parts of a sentence, each a text or a mark
- * { code } or { word }. `steps` lead from moment to moment. `stray` are arcs that the labels assert though the tree has
- * them not: some encodings cannot say every tree. `signs` has the arcs of each sign of the labels, null if signs alone
+ * { code } or { word }. `steps` lead from moment to moment. `signs` has the arcs of each character of the labels, null if characters alone
  * say nothing.
  */
 export function decodingOf(tree, encoding) {
@@ -20,7 +19,7 @@ export function decodingOf(tree, encoding) {
   const last = steps.length + 1;
   const end = () => lastMoment(tree, moment(steps.length), encoding.includes("+"));
   const at = (number) => (number === last ? end() : moment(number));
-  return { steps, last, at, stray: strayArcs(tree, steps), signs };
+  return { steps, last, at, signs };
 }
 
 /** The steps, the function for a moment, and the arcs of signs. */
@@ -35,17 +34,6 @@ function machineOf(tree, encoding) {
 }
 
 const foundBy = (step) => step?.arcs ?? (step?.arc ? [step.arc] : []);
-
-function strayArcs(tree, steps) {
-  const stray = new Map();
-  for (const [{ head, dependent }, plane] of steps.flatMap((step) => foundBy(step).map((arc) => [arc, step.plane]))) {
-    if (tree.heads[dependent - 1] === head) continue;
-    const key = arcKey(head, dependent);
-    const place = { key, plane: head ? plane : 0, side: head && plane === 2 ? 2 : 1 };
-    stray.set(key, { head, dependent, ...place, relation: "", chance: null, crossing: false, extra: true });
-  }
-  return [...stray.values()];
-}
 
 const keyOf = (arc) => arcKey(arc.head, arc.dependent);
 

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { Comparison } from "./compare.js";
-import { countSentences, piecesOf } from "./conllu.js";
+import { countSentences, chunksOf } from "./conllu.js";
 import { byId, fill, make } from "./dom.js";
 import { savePng, saveText } from "./download.js";
 import { TEXTS, TREES } from "./examples.js";
@@ -15,6 +15,7 @@ import { SentenceView } from "./view.js";
 const TYPING_PAUSE = 500; // milliseconds after which what was typed is parsed
 const LONGEST_LIVE = 600; // characters; a longer text waits for its button
 
+const DRAWN = new Set(["columns", "encoding"]); // settings of the picture alone
 const LONGEST_REMEMBERED = 2000; // characters
 const NARROW = matchMedia("(max-width: 44rem)"); // there the settings are folded away, as in the style sheet
 
@@ -24,8 +25,8 @@ class Page {
     this.run = null; // what is under way, to be aborted by what comes next
     this.typing = null; // the timer that waits for the end of typing
     this.limits = known.limits;
-    this.settings = new Settings(known, (id) => (id === "columns" ? this.redraw() : this.resettled()));
-    this.view = new SentenceView(() => this.settings.columns);
+    this.settings = new Settings(known, (id) => (DRAWN.has(id) ? this.redraw() : this.resettled()));
+    this.view = new SentenceView(this.settings, (work) => this.guard(work));
     this.comparison = new Comparison((work) => this.guard(work));
     this.pager = new Pager("sentences", {
       isChosen: (sentence) => sentence.nonprojective,
@@ -44,6 +45,7 @@ class Page {
     text.addEventListener("input", () => {
       clearTimeout(this.typing);
       if (text.value.length <= LONGEST_LIVE) this.typing = setTimeout(() => this.parseText(), TYPING_PAUSE);
+      else this.nothing("This is a long text: press Parse when it is complete.");
     });
     text.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.parseText();
@@ -53,7 +55,7 @@ class Page {
     byId("file-example").addEventListener("click", () => this.openFile(TREES, "four-languages.conllu"));
     onFileChosen(byId("file"), (content, name) => this.openFile(content, name));
     onFileDropped(byId("drop"), (content, name) => this.openFile(content, name));
-    for (const radio of document.querySelectorAll("[name=anew]")) {
+    for (const radio of document.querySelectorAll("[name=words]")) {
       radio.addEventListener("change", () => {
         this.showSettings();
         this.readFile();
@@ -102,12 +104,8 @@ class Page {
     byId("save-all").addEventListener("click", () =>
       saveText("sentences.conllu", this.pager.shown.map((sentence) => sentence.conllu).join("")),
     );
-    byId("save-svg").addEventListener("click", () =>
-      this.guard(async () => saveText("sentence.svg", await this.drawn(), "image/svg+xml")),
-    );
-    byId("save-png").addEventListener("click", () =>
-      this.guard(async () => savePng("sentence.png", await this.drawn())),
-    );
+    byId("save-svg").addEventListener("click", () => saveText("sentence.svg", this.view.drawn.svg, "image/svg+xml"));
+    byId("save-png").addEventListener("click", () => this.guard(() => savePng("sentence.png", this.view.drawn.svg)));
   }
 
   /** Another setting: whatever is open is done again. */
@@ -118,7 +116,7 @@ class Page {
     else if (byId("gold").value.trim() && !byId("system").value.trim()) this.compare();
   }
 
-  /** Other columns: what is there is drawn again. */
+  /** Other columns or labels: what is there is drawn again. */
   redraw() {
     const text = byId("text").value;
     if (this.tabs.open === "text" && text.trim()) this.remember(text);
@@ -143,7 +141,7 @@ class Page {
   }
 
   parsesFile() {
-    return document.querySelector("[name=anew]:checked").value === "yes";
+    return document.querySelector("[name=words]:checked").value === "parsed";
   }
 
   // ---- asking
@@ -173,11 +171,11 @@ class Page {
     if (2 * request.best * text.split(/\s+/).length > this.limits.drawn_words) request.best = 1;
     return this.work(async (signal) => {
       const answer = await api.parse(request, signal);
-      this.show(answer.sentences, answer.labels);
+      this.show(answer.sentences);
     });
   }
 
-  /** In the address, so that it can be sent to others and is there again when the page is loaded anew. */
+  /** In the address, so that it can be sent to others and is there when the page is loaded again. */
   remember(text) {
     const values = new URLSearchParams([["text", text], ...this.settings.remembered()]);
     history.replaceState(null, "", text.length <= LONGEST_REMEMBERED ? `#${values}` : " ");
@@ -195,16 +193,16 @@ class Page {
     return this.readFile();
   }
 
-  /** A file is read piece by piece, and what is there can be looked at meanwhile. */
+  /** A file is read chunk by chunk, and what is there can be looked at meanwhile. */
   async readFile() {
     if (!this.file) return this.nothing();
     const settings = this.parsesFile() ? this.settings.forParsing() : this.settings.forShowing();
     const total = countSentences(this.file.content);
-    if (!total) return this.fail(new Error(`${this.file.name}: expected sentences in CoNLL-U, found none`));
+    if (!total) return this.fail(new Error(`${this.file.name}: no sentences in CoNLL-U`));
     return this.work(async (signal) => {
-      this.show([], settings.labels);
-      for (const piece of piecesOf(this.file.content, this.limits, settings.best)) {
-        const answer = await api.parse({ conllu: piece.text, ...settings }, signal);
+      this.show([]);
+      for (const chunk of chunksOf(this.file.content, this.limits, settings.best)) {
+        const answer = await api.parse({ conllu: chunk.text, ...settings }, signal);
         this.pager.add(answer.sentences);
         this.tellProgress(this.pager.items.length, total);
       }
@@ -229,20 +227,11 @@ class Page {
   async parsed(content, signal) {
     const { model, decoder } = this.settings.forParsing();
     const blocks = [];
-    for (const piece of piecesOf(content, this.limits)) {
-      const answer = await api.parse({ conllu: piece.text, model, decoder }, signal);
+    for (const chunk of chunksOf(content, this.limits)) {
+      const answer = await api.parse({ conllu: chunk.text, model, decoder }, signal);
       blocks.push(...answer.sentences.map((sentence) => sentence.conllu));
     }
     return blocks.join("");
-  }
-
-  /** The tree that is shown, as the server draws it for files. */
-  async drawn() {
-    const { tree, encoding } = this.view;
-    const columns = this.settings.columns.join(",");
-    const request = { conllu: tree.conllu, ...this.settings.forShowing(), labels: encoding, columns, svg: true };
-    const answer = await api.parse(request);
-    return answer.sentences[0].trees[0].svg;
   }
 
   // ---- one thing at a time
@@ -284,17 +273,17 @@ class Page {
 
   // ---- showing
 
-  show(sentences, encoding) {
-    this.encoding = encoding;
+  show(sentences) {
     byId("comparison").hidden = true;
     this.pager.reset(sentences);
     this.tellCounts();
   }
 
-  nothing() {
+  /** Show no tree, and perhaps a message. */
+  nothing(message = "") {
     this.run?.abort();
-    this.show([], null);
-    this.tell("");
+    this.show([]);
+    this.tell(message);
   }
 
   showSentence(sentence) {
@@ -302,7 +291,7 @@ class Page {
     byId("none").hidden = sentence !== null;
     byId("sentence").hidden = sentence === null;
     byId("save-all").hidden = this.pager.items.length < 2;
-    if (sentence) this.view.show(sentence, this.encoding);
+    if (sentence) this.view.show(sentence);
     else this.view.clear();
   }
 

@@ -62,16 +62,21 @@ export class Settings {
     return {
       model: this.model.name,
       decoder: byId("decoder").value,
-      labels: this.encoding,
       probabilities: byId("probabilities").checked,
       best: best.disabled ? 1 : Number(best.value),
-      replay: true,
     };
   }
 
   /** For requests about trees that are there. */
   forShowing() {
-    return { model: this.model.name, labels: this.encoding, replay: true, parse: false };
+    return { model: this.model.name, parse: false };
+  }
+
+  /** For requests that draw a tree. */
+  forDrawing() {
+    const probabilities = byId("probabilities").checked;
+    const shown = { labels: this.encoding, columns: this.columns.join(","), probabilities };
+    return { ...this.forShowing(), ...shown, svg: true, replay: true };
   }
 
   /** Show only those settings that say something about what is looked at: a kind of input, parsed or only shown. */

@@ -1,65 +1,72 @@
 // One sentence of the answer: its trees, the picture of the chosen one, its decoding and its table.
 
-import { isBrackets } from "./brackets.js";
-import { columnRows } from "./columns.js";
+import * as api from "./api.js";
 import { byId, fill, make } from "./dom.js";
 import { decodingOf } from "./moments.js";
 import { Picture } from "./picture.js";
 import { Replay } from "./replay.js";
-import { arcsOf, described, differing, percent } from "./trees.js";
+import { chanceOf, described, differing, percent } from "./trees.js";
 
-const HINT = "Point at an arc, a word or a sign of a label to see what belongs together.";
+const HINT = "Point at an arc, a word or a character of a label to see what belongs together.";
 
-/**
- * Shows sentences; remembers the one it shows, with the number of the tree that was chosen. `columns` gives the names
- * of those to show under the words.
- */
+/** Shows sentences; the server draws the tree that is chosen. `guard` runs what may fail, and tells. */
 export class SentenceView {
-  constructor(columns) {
-    this.columns = columns;
-    this.sentence = null;
-    this.replay = null;
+  constructor(settings, guard) {
+    Object.assign(this, { settings, guard, sentence: null, drawn: null, replay: null });
   }
 
   get tree() {
     return this.sentence.trees[this.number];
   }
 
-  show(sentence, encoding) {
-    Object.assign(this, { sentence, encoding });
-    fill(byId("choices"), sentence.trees.length > 1 ? sentence.trees.map((tree, at) => this.choice(tree, at)) : []);
+  show(sentence) {
+    this.sentence = sentence;
+    const { trees } = sentence;
+    fill(byId("choices"), trees.length > 1 ? trees.map((tree, at) => this.choice(tree, at)) : []);
+    byId("choices-note").textContent = shareOf(trees);
     this.showTree(0);
   }
 
   /** Nothing to show any more. */
   clear() {
     this.replay?.stop();
-    Object.assign(this, { sentence: null, replay: null });
+    Object.assign(this, { sentence: null, drawn: null, replay: null });
+    this.settle();
   }
 
+  /** What is there stays until the picture has come; only the last one that was asked for is shown. */
   showTree(number) {
     this.replay?.stop();
     this.number = number;
-    const { sentence, tree, encoding } = this;
-    const decoding = tree.labels ? decodingOf(tree, encoding) : null;
-    this.rows = columnRows(tree.conllu, this.columns());
-    byId("no-columns").hidden = !this.columns().length || this.rows.length > 0;
-    const picture = new Picture({
-      forms: sentence.forms, rtl: sentence.rtl, arcs: this.arcs(decoding), rows: this.rows, labels: tree.labels,
-      tasks: tasksOf(encoding, tree), signs: decoding?.signs ?? null, onSelect: (arcs) => this.tell(arcs),
+    const { sentence, tree } = this;
+    const isLast = () => this.sentence === sentence && this.tree === tree;
+    byId("picture").setAttribute("aria-busy", "true");
+    this.guard(async () => {
+      const asked = this.settings.forDrawing();
+      const answer = await api.parse({ conllu: tree.conllu, ...asked }).finally(() => isLast() && this.settle());
+      if (isLast()) this.render(answer.sentences[0].trees[0], asked.labels);
     });
-    picture.showMoment(null, decoding?.at(decoding.last).lost);
-    fill(byId("picture"), picture.element);
-    this.replay = decoding ? new Replay(decoding, sentence.forms, picture) : null;
-    fill(byId("replay"), this.replay ? this.replay.element : make("p", { class: "hint" }, cannotSay(encoding)));
-    fill(byId("table"), this.table());
-    this.tell([]);
   }
 
-  arcs(decoding) {
-    const changed = this.number ? differing(this.tree, this.sentence.trees[0]) : new Set();
-    const arcs = arcsOf(this.tree).map((arc) => ({ ...arc, changed: changed.has(arc.dependent) }));
-    return [...arcs, ...(decoding?.stray ?? [])];
+  settle() {
+    byId("picture").removeAttribute("aria-busy");
+  }
+
+  render(drawn, encoding) {
+    const { forms, rtl, trees } = this.sentence;
+    this.drawn = drawn;
+    const decoding = drawn.labels ? decodingOf(drawn, encoding) : null;
+    const changed = this.number ? differing(drawn, trees[0]) : new Set();
+    const onSelect = (arcs) => this.tell(arcs);
+    const picture = new Picture({ svg: drawn.svg, tree: drawn, forms, rtl, signs: decoding?.signs, changed, onSelect });
+    picture.showMoment(null, decoding?.at(decoding.last).lost);
+    fill(byId("picture"), picture.element);
+    this.replay = decoding ? new Replay(decoding, forms, picture) : null;
+    fill(byId("replay"), this.replay ? this.replay.element : make("p", { class: "hint" }, cannotSay(encoding)));
+    const columns = this.settings.columns.filter((name) => this.sentence[name].some((value) => value !== "_"));
+    byId("no-columns").hidden = !this.settings.columns.length || columns.length > 0;
+    fill(byId("table"), this.table(columns));
+    this.tell([]);
   }
 
   tell(arcs) {
@@ -74,7 +81,7 @@ export class SentenceView {
   }
 
   choice(tree, at) {
-    const chance = tree.log_probability === null ? null : Math.exp(tree.log_probability);
+    const chance = chanceOf(tree);
     const share = chance === null ? "" : chance < 0.01 ? "< 1 %" : percent(chance);
     const name = `Tree ${at + 1}${share && `, probability ${share}`}`;
     const input = make("input", { type: "radio", name: "tree", "aria-label": name, change: () => this.showTree(at) });
@@ -82,18 +89,16 @@ export class SentenceView {
     return make("label", { class: "choice" }, input, make("b", {}, String(at + 1)), share && make("span", {}, share));
   }
 
-  table() {
-    const { tree } = this;
-    const { forms } = this.sentence;
-    const tasks = tree.labels ? tasksOf(this.encoding, tree) : [];
-    const chances = tree.probabilities;
-    const columns = this.rows.map((row) => row.name);
+  table(columns) {
+    const { drawn, sentence } = this;
+    const { forms } = sentence;
+    const chances = drawn.probabilities;
     const first = ["", "word", "head", "relation", "plane", ...columns];
-    const names = [...first, ...tasks, ...(chances ? ["probability"] : [])];
+    const names = [...first, ...(drawn.tasks ?? []), ...(chances ? ["probability"] : [])];
     const head = (number) => (number ? `${number} ${forms[number - 1]}` : "root");
     const row = (form, at) => [
-      String(at + 1), form, head(tree.heads[at]), tree.deprels[at], tree.planes[at] ? String(tree.planes[at]) : "",
-      ...this.rows.map((one) => one.values[at]), ...(tree.labels?.[at] ?? []), ...(chances ? [percent(chances[at])] : []),
+      String(at + 1), form, head(drawn.heads[at]), drawn.deprels[at], drawn.planes[at] ? String(drawn.planes[at]) : "",
+      ...columns.map((name) => sentence[name][at]), ...(drawn.labels?.[at] ?? []), ...(chances ? [percent(chances[at])] : []),
     ];
     const kind = (at) => (at < first.length ? null : "mono");
     const cells = (texts) => texts.map((text, at) => make("td", { dir: "auto", class: kind(at) }, text));
@@ -106,9 +111,12 @@ export class SentenceView {
   }
 }
 
-function tasksOf(encoding, { labels, replay, tasks }) {
-  if (replay) return tasks;
-  return isBrackets(encoding) ? (labels?.[0] ?? []).map((_, at) => `plane ${at + 1}`) : ["head"];
+/** Why the probabilities of some trees do not add up to 100 %. */
+function shareOf(trees) {
+  const chances = trees.map(chanceOf).filter((chance) => chance !== null);
+  const share = chances.reduce((sum, chance) => sum + chance, 0);
+  if (trees.length < 2 || !chances.length || share > 0.995) return "";
+  return `Together ${share < 0.01 ? "less than 1 %" : percent(share)}; the rest belongs to trees that are not listed.`;
 }
 
 function cannotSay(encoding) {
