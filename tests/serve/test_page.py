@@ -112,7 +112,7 @@ def opened(browser: Any, address: str, settings: dict[str, Any]) -> Iterator[Any
     page.on("request", lambda request: wrong.append(request.url) if is_elsewhere(request.url, address) else None)
     page.allowed = []
     page.goto(address)
-    page.wait_for_selector("body[data-ready=yes]")
+    ready(page)
     yield page
     context.close()
     assert [text for text in wrong if not any(allowed in text for allowed in page.allowed)] == []
@@ -123,6 +123,11 @@ def is_elsewhere(url: str, address: str) -> bool:
 
 
 # What is on the page
+
+
+def ready(page: Any) -> None:
+    page.wait_for_selector("body[data-ready=yes]")
+    idle(page)
 
 
 def idle(page: Any) -> None:
@@ -269,7 +274,7 @@ def test_the_address_remembers(page):
     choose(page, "#encoding", "relative")
     choose(page, "#best", "2")
     page.reload()
-    page.wait_for_selector("body[data-ready=yes]")
+    ready(page)
     assert page.input_value("#text") == "Nobody came."
     assert page.input_value("#encoding") == "relative"
     assert page.locator(".choice").count() == 2
@@ -279,7 +284,7 @@ def test_the_address_remembers(page):
 def test_an_address_with_unknown_values_is_no_harm(page, address):
     page.goto("about:blank")
     page.goto(f"{address}#text=Go+on.&encoding=nonsense&best=77&model=x&decoder=&probabilities=yes")
-    page.wait_for_selector("body[data-ready=yes]")
+    ready(page)
     assert page.locator(".tree [data-word]").all_text_contents() == ["Go", "on", "."]
     assert [page.input_value(name) for name in ("#model", "#decoder", "#encoding")] == ["en", "search", ""]
     assert sum("%" in text for text in page.locator(".bp-arc text").all_text_contents()) == 3
@@ -293,7 +298,7 @@ def test_a_model_without_a_tokenizer_is_given_words(page):
 
     page.route("**/api/models", without_tokenizer)
     page.reload()
-    page.wait_for_selector("body[data-ready=yes]")
+    ready(page)
     assert page.locator("#best").is_disabled()
     with page.expect_request("**/api/parse") as request:
         page.fill("#text", "Nobody  came .\n\nWe left")
