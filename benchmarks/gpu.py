@@ -38,14 +38,13 @@ from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.errors import BiplanarError
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
-from biplanar.tagger.checkpoint import load_weights
 from biplanar.tagger.device import FULL, TorchTagger
 from biplanar.tagger.encoders.bilstm import BiLstm
 from biplanar.tagger.features import Batch, Corpus, batches_by_words
 from biplanar.tagger.network import Tagger
 from biplanar.tagger.predict import parse_corpus
 from biplanar.tagger.tensors import TensorBatch
-from biplanar.tagger.training import build_network
+from biplanar.tagger.weights import load_network
 
 PACKAGES = ("numba", "numpy", "torch")
 SENTENCES, WARM_UP = 200_000, 2_000
@@ -86,8 +85,7 @@ class Setting:
 def tagger_of(parser: Parser, device: torch.device, precision: torch.dtype) -> TorchTagger:
     """The parser's network in another precision, with no form known yet."""
     config, vocabulary = parser.folder.read_settings()
-    network = build_network(config, vocabulary)
-    load_weights(network, parser.folder.weights)
+    network = load_network(parser.folder.weights, config, vocabulary)
     return TorchTagger(network.to(device), vocabulary, device, precision=precision)
 
 

@@ -70,7 +70,7 @@ def run(given: argparse.Namespace, config: Config, kind: type[Trainer], parse: P
     known = {"seed": given.seed, "device": str(device), "torch": torch.__version__, "config": config.to_dict()}
     known |= {"seconds": time.monotonic() - start, "records": records}
     if given.weights:
-        from biplanar.tagger.checkpoint import save_weights
+        from biplanar.tagger.weights import save_weights
 
         save_weights(trainer.kept, given.weights)
     scores: dict[str, dict[str, Any]] = {}

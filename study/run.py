@@ -20,11 +20,11 @@ from biplanar.decoding.decoders import get_decoder
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.pipeline.model_folder import ModelFolder
-from biplanar.tagger.checkpoint import save_weights
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Corpus
 from biplanar.tagger.predict import parse_corpus
 from biplanar.tagger.training import DEV_BATCH_WORDS, Trainer
+from biplanar.tagger.weights import save_weights
 from study.common import pack, train_to_the_best
 from study.judge import Judge
 from study.plan import Run, config_of

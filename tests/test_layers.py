@@ -49,6 +49,7 @@ MAY_IMPORT_TORCH = {
     "biplanar.tagger.tensors",
     "biplanar.tagger.training",
     "biplanar.tagger.warm_start",
+    "biplanar.tagger.weights",
 }
 
 
@@ -98,6 +99,15 @@ def test_imports_point_downwards(module):
     for imported in imported_by(module):
         below = room_of(imported)
         assert below == room or FLOOR[below] < FLOOR[room], f"{module} may not import {imported}"
+
+
+def test_nothing_of_inference_imports_training():
+    seen, rest = set[str](), ["biplanar.pipeline.loading"]
+    while rest:
+        if (module := rest.pop()) not in seen:
+            seen.add(module)
+            rest += imported_by(module)
+    assert not {module for module in seen if module.rpartition(".")[2] in ("train", "training", "checkpoint", "tuning")}
 
 
 def test_the_check_sees_imports():

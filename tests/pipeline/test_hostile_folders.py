@@ -16,7 +16,7 @@ from torch import nn
 import biplanar
 from biplanar.errors import BiplanarError, FileError, FormatError
 from biplanar.pipeline.model_folder import ModelFolder
-from biplanar.tagger.checkpoint import save_weights
+from biplanar.tagger.weights import save_weights
 
 SOURCE = ModelFolder.find().path
 NAMES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*") if path.is_file())

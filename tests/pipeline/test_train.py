@@ -24,9 +24,10 @@ from biplanar.pipeline import train
 from biplanar.pipeline.loading import RUNTIMES
 from biplanar.pipeline.model_folder import FORMAT_VERSION, ModelFolder
 from biplanar.pipeline.train import Data, FinalScores, Stage, export_model, read_log, train_model
-from biplanar.tagger import checkpoint
+from biplanar.tagger import weights as tensor_files
 from biplanar.tagger.config import CONFIGS, Config, ConfigError, read_config
 from biplanar.tagger.training import Progress, Record, Trainer
+from biplanar.tagger.weights import read_tensors
 from tests.conftest import ROOT
 
 TINY_TREEBANK = str(ROOT / "examples" / "tiny.conllu")
@@ -289,7 +290,7 @@ class TestResuming:
         for place in places:
             path.write_bytes(flipped(whole, place, rng))
             with pytest.raises(FileError):
-                checkpoint._read(path)
+                read_tensors(path)
         with pytest.raises(FileError, match=r"checkpoint\.safetensors: .*damaged|corrupt"):
             next(self.train(stopped.path, resume=True)[1])
 
@@ -322,7 +323,7 @@ class TestResuming:
                 yield SimpleNamespace(buffer=SimpleNamespace(write=len))
                 raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr(checkpoint, "writing", full)
+        monkeypatch.setattr(tensor_files, "writing", full)
         with pytest.raises(FileError, match="No space left"):
             list(run)
         assert folder.unfinished.checkpoint.read_bytes() == before

@@ -10,12 +10,12 @@ from safetensors.torch import save_file
 
 from biplanar.data.conllu import read_conllu
 from biplanar.errors import BiplanarError, FileError
-from biplanar.tagger import checkpoint
-from biplanar.tagger.checkpoint import Origin, load_checkpoint, load_weights, save_checkpoint, save_weights
+from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint
 from biplanar.tagger.config import Config
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.network import Tagger
 from biplanar.tagger.training import Record, Trainer
+from biplanar.tagger.weights import fill, read_tensors, save_weights, write_tensors
 from tests.conftest import ROOT
 from tests.tagger.networks import batch_of, small_network
 
@@ -25,6 +25,10 @@ VOCABULARY = Vocabulary.of(SENTENCES, TASKS, min_form_count=1, min_char_count=1,
 
 # Everything that a network can have, but for what is named after its tasks.
 EVERYTHING = {"form_dim": 5, "treebank_dim": 3, "attention": True, "relation_hidden": 7}
+
+
+def load_weights(network: Tagger, path: Path) -> None:
+    fill(network, read_tensors(path)[0], path)
 
 
 def other_network() -> Tagger:
@@ -61,7 +65,7 @@ def test_weights_come_back(tmp_path: Path) -> None:
 def test_weights_that_lack_some_are_refused(missing: str, tmp_path: Path) -> None:
     tensors = small_network(VOCABULARY, EVERYTHING).state_dict()
     del tensors[missing]
-    checkpoint._write(tensors, {}, tmp_path / "model.safetensors")
+    write_tensors(tensors, {}, tmp_path / "model.safetensors")
     with pytest.raises(FileError, match=r"model\.safetensors: .* do not match"):
         load_weights(other_network(), tmp_path / "model.safetensors")
 

@@ -95,7 +95,7 @@ def _load_scorer(place: Placement, config: Config, vocabulary: Vocabulary, threa
     threads = threads and min(threads, os.cpu_count() or 1)  # with more threads than cores, each waits for the others
     if place.runtime == "torch":
         with _needing_torch():
-            from biplanar.tagger.checkpoint import load_tagger
+            from biplanar.tagger.weights import load_tagger
         place.folder.verify(place.folder.weights)
         return load_tagger(place.folder.weights, config, vocabulary, place.device, threads=threads)
     from biplanar.tagger.runtime import OnnxTagger

@@ -23,7 +23,7 @@ from biplanar.pipeline.model_card import write_card
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.tuning import tuned
-from biplanar.tagger.checkpoint import Origin, load_checkpoint, load_weights, save_checkpoint, save_weights
+from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint
 from biplanar.tagger.config import Config
 from biplanar.tagger.device import choose_device
 from biplanar.tagger.ensemble import Ensemble, Member
@@ -31,8 +31,9 @@ from biplanar.tagger.export import export_onnx
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.network import Tagger
 from biplanar.tagger.runtime import OnnxTagger
-from biplanar.tagger.training import Progress, Record, Trainer, build_network
+from biplanar.tagger.training import Progress, Record, Trainer
 from biplanar.tagger.vectors import read_vectors
+from biplanar.tagger.weights import load_network, save_weights
 from biplanar.tokenizer.training import epochs_for, train_segmenter
 
 # Those of columns where the model predicts them.
@@ -330,9 +331,7 @@ def _export(folder: ModelFolder, network: Tagger, vocabulary: Vocabulary) -> Non
 
 def _load_network(folder: ModelFolder) -> tuple[Tagger, Vocabulary]:
     config, vocabulary = folder.read_settings()
-    network = build_network(config, vocabulary)
-    load_weights(network, folder.weights)
-    return network, vocabulary
+    return load_network(folder.weights, config, vocabulary), vocabulary
 
 
 def score(parser: Parser, gold: list[Sentence], *, decoder: str = DEFAULT_DECODER) -> dict[str, dict[str, float]]:

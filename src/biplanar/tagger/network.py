@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.stacks import DEPTH_TASK
-from biplanar.tagger.config import AuxiliaryConfig, NetworkConfig
+from biplanar.tagger.config import AuxiliaryConfig, Config, NetworkConfig
 from biplanar.tagger.encoders import make_encoder
+from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.layers import ArcVectors, BiaffineArcs, SharedDropout, with_one, with_root
 from biplanar.tagger.tensors import TensorBatch
 
@@ -83,6 +84,12 @@ class Tagger(nn.Module):
     def named_outputs(self) -> Iterator[tuple[str, nn.Module]]:
         """The last layers, by task."""
         return ((task, self.outputs[module_name(task)]) for task in self.tasks)
+
+
+def build_network(config: Config, vocabulary: Vocabulary) -> Tagger:
+    """A fresh network for a vocabulary."""
+    forms, chars = len(vocabulary.forms), len(vocabulary.chars)
+    return Tagger(config.network, forms, chars, vocabulary.tasks, treebanks=vocabulary.treebanks)
 
 
 class Output(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from zipfile import ZIP_STORED
@@ -47,31 +46,15 @@ FORMS_AT_ONCE = 64
 FATAL = 4  # ONNX Runtime's log level: it also raises what it logs below, or it is nothing a user can act on
 
 
-@dataclass(frozen=True)
 class OnnxFiles:
-    """The parts of one network."""
+    """The files of one network."""
 
-    folder: Path
-
-    @property
-    def forms(self) -> Path:
-        """From spellings to vectors of forms."""
-        return self.folder / "forms.onnx"
-
-    @property
-    def words(self) -> Path:
-        """From vectors of forms to scores of words in their sentences."""
-        return self.folder / "words.onnx"
-
-    @property
-    def relations(self) -> Path:
-        """From words and their heads to scores of relations; not all networks have it."""
-        return self.folder / "relations.onnx"
-
-    @property
-    def known(self) -> Path:
-        """Vectors of forms, computed in advance; not all networks have them."""
-        return self.folder / "known.npz"
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.forms = folder / "forms.onnx"  # from spellings to vectors of forms
+        self.words = folder / "words.onnx"  # from vectors of forms to scores of words in their sentences
+        self.relations = folder / "relations.onnx"  # from words and heads to scores of relations; not in all networks
+        self.known = folder / "known.npz"  # vectors of forms, computed in advance; not in all networks
 
 
 class OnnxTagger:

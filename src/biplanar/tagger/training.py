@@ -33,7 +33,7 @@ from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.distill import ARCS, RELATION, SoftTargets, soft_targets
 from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.features import Corpus, Spellings, Vocabulary, batches_by_words
-from biplanar.tagger.network import AuxiliaryHeads, Tagger
+from biplanar.tagger.network import AuxiliaryHeads, Tagger, build_network
 from biplanar.tagger.predict import parse_corpus
 from biplanar.tagger.tensors import TensorBatch, TensorSpellings
 from biplanar.tagger.warm_start import start_from
@@ -159,7 +159,10 @@ class Trainer:
         self.dev_corpus = Corpus.of(sentence.forms for sentence in dev)
         self._spellings = Spellings.of(self.train_examples.corpus.forms, self.vocabulary)
         torch.manual_seed(seed)
-        network = build_network(config, self.vocabulary, vectors)
+        network = build_network(config, self.vocabulary)
+        with torch.no_grad():
+            for form, vector in (vectors or {}).items():
+                network.encoder.put_vector(self.vocabulary.form_ids[form], torch.from_numpy(vector))
         if start is not None:
             start_from(network, self.vocabulary, *start)
         self.network = network.to(self.device)
@@ -377,18 +380,3 @@ def _check(config: Config) -> None:
 def _numbers(treebanks: Sequence[int] | None, config: Config) -> Int64s | None:
     """The treebank of each sentence, where the network tells them apart."""
     return np.array(treebanks, dtype=np.int64) if treebanks is not None and config.network.treebank_dim else None
-
-
-def build_network(config: Config, vocabulary: Vocabulary, vectors: Vectors | None = None) -> Tagger:
-    """A fresh network for a vocabulary, its word embedding started from vectors where there are any."""
-    network = Tagger(
-        config.network,
-        len(vocabulary.forms),
-        len(vocabulary.chars),
-        vocabulary.tasks,
-        treebanks=vocabulary.treebanks,
-    )
-    with torch.no_grad():
-        for form, vector in (vectors or {}).items():
-            network.encoder.put_vector(vocabulary.form_ids[form], torch.from_numpy(vector))
-    return network
