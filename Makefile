@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 GOLD ?= ../shared/ud-2.4/UD_English-EWT/en_ewt-ud-dev.conllu.xz
 BENCHMARK ?=
 
-.PHONY: install demo test check format bench docs clean
+.PHONY: install demo test check format bench tables docs clean
 
 install: $(VENV)/installed
 
@@ -42,6 +42,10 @@ bench: install
 	$(BIN)/python -m benchmarks.core
 	$(BIN)/python -m benchmarks.search
 	$(BIN)/python -m benchmarks.parsers $(GOLD) $(BENCHMARK)
+
+# Tables and figures in README and docs, from study/results and benchmarks/results.
+tables: install
+	$(BIN)/python -m study.pages
 
 # The theme says at each build that its maintenance ends in May 2027; its successor reads the same mkdocs.yml.
 docs: install

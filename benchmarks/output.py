@@ -16,6 +16,13 @@ from biplanar.data.files import writing
 
 Numbers = dict[str, Any]
 
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table; None is an empty cell."""
+    lines = [columns, ["---"] * len(columns), *(["" if cell is None else str(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 WIDTH = 140  # of tables that do not go to a terminal
 
 
@@ -30,9 +37,8 @@ class Sheet:
 
     def to_markdown(self) -> str:
         """As part of a page."""
-        lines = [f"| {' | '.join(row)} |" for row in (self.columns, *self.rows)]
-        lines.insert(1, "|---|" + "---:|" * (len(self.columns) - 1))
-        return "\n".join([f"### {self.title}", "", *lines, "", *([self.note, ""] if self.note else [])])
+        table = markdown_table(self.columns, self.rows)
+        return "\n".join([f"### {self.title}", "", table, "", *([self.note, ""] if self.note else [])])
 
     def to_rich(self) -> Table:
         """As a table for the terminal."""

@@ -1,4 +1,4 @@
-"""What the experiments share: settings and errors on the command line, JSON files, counts as short text."""
+"""What all modules of the study share: JSON files, counts as short text, settings and errors on the command line."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import json
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,8 @@ from biplanar.data.arrays import Int64s
 from biplanar.data.files import writing
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.config import ConfigError
-from biplanar.tagger.training import Record, Trainer
+
+RESULTS = Path(__file__).parent / "results"
 
 
 def pack(counts: Sequence[int]) -> str:
@@ -33,32 +33,41 @@ def unpack(text: str) -> Int64s:
 
 def read_json(path: Path) -> Any:
     """What a JSON file holds."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise FileError(f"{path}: expected JSON, found {error}") from error
+    return _parsed(_text(path), path)
+
+
+def read_lines(path: Path) -> dict[str, Any]:
+    """The records of a file of JSON lines, by their key; none where there is no file."""
+    if not path.exists():
+        return {}
+    records = [_parsed(line, path) for line in _text(path).splitlines()]
+    return {record["key"]: record for record in records}
 
 
 def write_json(value: Any, path: Path) -> None:
     """A JSON file that appears whole or not at all."""
     with writing(path) as stream:
-        stream.write(json.dumps(value) + "\n")
+        stream.write(json.dumps(value, indent=1) + "\n")
 
 
-def train_to_the_best(trainer: Trainer) -> Iterator[Record]:
-    """Train, and when the records end, leave the weights of the epoch with the best dev LAS."""
-    networks = (trainer.kept, trainer.auxiliary)
-    best = [network.state_dict() for network in networks]
-    for record in trainer.run():
-        if not isinstance(record, Record):  # progress within an epoch
-            continue
-        if record.best:
-            best = [deepcopy(network.state_dict()) for network in networks]
-        yield record
-    for network, state in zip(networks, best, strict=True):
-        network.load_state_dict(state)
+def write_lines(records: Mapping[str, Any], path: Path) -> None:
+    """Records as JSON lines, sorted by their key; the file appears whole or not at all."""
+    with writing(path) as stream:
+        stream.writelines(json.dumps(records[key]) + "\n" for key in sorted(records))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error
+
+
+def _parsed(text: str, path: Path) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise FileError(f"{path}: not JSON: {error}") from error
 
 
 def split_settings(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -69,14 +78,14 @@ def split_settings(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]
         if not re.fullmatch(r"--\w+\.\w+", name):
             others.append(name + sign + value)
         elif not sign and not rest:
-            raise ConfigError(f"expected {name} VALUE, found no value")
+            raise ConfigError(f"{name} needs a value")
         else:
             settings[name.removeprefix("--")] = value if sign else rest.pop(0)
     return others, settings
 
 
 def command(main: Callable[[Sequence[str]], None], name: str) -> None:
-    """Run an experiment's main function; errors are told without a traceback."""
+    """Run a main function; errors are printed without a traceback."""
     try:
         main(sys.argv[1:])
     except BiplanarError as error:

@@ -7,10 +7,12 @@ from pathlib import Path
 from statistics import geometric_mean, mean
 from typing import TYPE_CHECKING
 
-from study.plan import DEFAULT, ENCODINGS, PAPER, SWITCH_TREEBANKS
-from study.rates import CORE, GPU, Place, Rates, Timed, rates, system
+from study.paper_tables import CROSSING, ONE_PLANE, ORDER, TWO_PLANES, tested
+from study.plan import ENCODINGS, LARGER, PAPER, SWITCH_TREEBANKS
+from study.significance import survivors
+from study.speeds import CORE, GPU, Place, Rates, Timed, rates, system
 from study.store import Store
-from study.tables import CROSSING, ORDER, TWO_PLANES, title
+from study.treebanks import Treebank
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +24,7 @@ COLOURS = {
     "2p-greedy": "#e08a1e",
     "2p-prop": "#2a9d8f",
     "2p-full": "#7b4fb5",
-    "default configuration": "#c0392b",
+    "larger network": "#c0392b",
 }
 MARKERS = {"2p-greedy": "o", "2p-prop": "s", "2p-full": "D"}
 DECODERS = ("paper", "search")
@@ -35,11 +37,10 @@ def gain(store: Store, figure: Figure) -> None:
     """Gain over one plane against the share of non-projective dependencies."""
     for axes, decoder in zip(_pair(figure), DECODERS, strict=True):
         for encoding in TWO_PLANES:
-            where = ("test", "raw text", decoder)
-            pairs = [(_crossing_share(store, t.code), _gain(store, t.code, encoding, where)) for t in ORDER]
+            pairs = [(_crossing_share(store, t.code), _gain(store, t, encoding, decoder)) for t in ORDER]
             axes.plot(*zip(*pairs, strict=True), MARKERS[encoding], color=COLOURS[encoding], label=encoding, alpha=0.85)
         for treebank in ORDER:
-            gains = [_gain(store, treebank.code, one, ("test", "raw text", decoder)) for one in TWO_PLANES]
+            gains = [_gain(store, treebank, one, decoder) for one in TWO_PLANES]
             right, up = APART.get(treebank.code, (0, 7))
             at = (_crossing_share(store, treebank.code), max(gains) if up > 0 else min(gains))
             line = {"arrowstyle": "-", "color": "#888888", "linewidth": 0.6} if right else None
@@ -58,12 +59,14 @@ def differences(store: Store, figure: Figure) -> None:
     """LAS differences from one plane with 95% intervals."""
     left, right = _pair(figure)
     right.sharex(left)
+    names = [(t.code, encoding, ONE_PLANE, one) for t in ORDER for encoding in TWO_PLANES for one in DECODERS]
+    differences = tested(store, names)
+    kept = survivors(differences)
     for axes, decoder in zip((left, right), DECODERS, strict=True):
         for shift, encoding in zip((-0.22, 0.0, 0.22), TWO_PLANES, strict=True):
             for row, treebank in enumerate(ORDER):
-                found = store.difference(treebank.code, encoding, "1p-brackets", decoder)
-                if found is None:
-                    continue
+                name = (treebank.code, encoding, ONE_PLANE, decoder)
+                found = differences[name]
                 bars = [[found.points - found.low], [found.high - found.points]]
                 axes.errorbar(
                     found.points,
@@ -71,14 +74,14 @@ def differences(store: Store, figure: Figure) -> None:
                     xerr=bars,
                     fmt=MARKERS[encoding],
                     markersize=4.5,
-                    markerfacecolor=COLOURS[encoding] if found.is_significant else "white",
+                    markerfacecolor=COLOURS[encoding] if name in kept else "white",
                     color=COLOURS[encoding],
                     label=encoding if row == 0 else None,
                 )
         axes.axvline(0, color="#888888", linewidth=0.8)
         axes.set_title(f"decoder {decoder}")
         axes.set_xlabel("test LAS above 1p-brackets, gold words")
-        axes.set_yticks(range(len(ORDER)), [title(one) for one in ORDER])
+        axes.set_yticks(range(len(ORDER)), [one.title for one in ORDER])
     left.invert_yaxis()
     figure.legend(*left.get_legend_handles_labels(), frameon=False, loc="outside lower center", ncols=len(TWO_PLANES))
 
@@ -88,7 +91,7 @@ def recall(store: Store, figure: Figure) -> None:
     axes = figure.subplots()
     systems = [
         *((one, PAPER, one, "paper") for one in ENCODINGS[1:]),
-        ("default configuration", DEFAULT, "2p-full", "search"),
+        ("larger network", LARGER, "2p-full", "search"),
     ]
     width = 0.8 / len(systems)
     printed = store.printed["nonprojective_dependencies_pr"]["cells"]
@@ -98,7 +101,7 @@ def recall(store: Store, figure: Figure) -> None:
         values = [
             100 * store.pooled(t.code, encoding, where, "NonprojectiveDependencies", network).recall for t in CROSSING
         ]
-        label = f"{name}, {decoder}" if network == DEFAULT else name
+        label = f"{name}, {decoder}" if network == LARGER else name
         axes.bar(places, values, width * 0.92, color=COLOURS[name], label=label)
         if network == PAPER and encoding in printed[CROSSING[0].name]:
             figures = [printed[t.name][encoding][1] for t in CROSSING]
@@ -110,7 +113,7 @@ def recall(store: Store, figure: Figure) -> None:
                 linewidth=1.6,
                 label="printed" if encoding == ENCODINGS[1] else None,
             )
-    axes.set_xticks(range(len(CROSSING)), [title(one) for one in CROSSING])
+    axes.set_xticks(range(len(CROSSING)), [one.title for one in CROSSING])
     axes.set_ylabel("recall of non-projective dependencies, %")
     axes.set_title("test, from raw text; decoder paper where no other is named")
     axes.legend(frameon=False)
@@ -122,13 +125,13 @@ def labels(store: Store, figure: Figure) -> None:
     names = ENCODINGS[:4]
     width = 0.8 / len(names)
     for number, encoding in enumerate(names):
-        sizes = [store.facts[t.code]["statistics"]["label_sizes"][encoding] for t in ORDER]
+        sizes = [store.treebanks[t.code]["statistics"]["label_sizes"][encoding] for t in ORDER]
         places = [row - 0.4 + (number + 0.5) * width for row in range(len(ORDER))]
         first, second = ([size[plane] or 0 for size in sizes] for plane in (0, 1))
         axes.bar(places, first, width * 0.92, color=COLOURS[encoding], label=encoding)
         if any(second):
             axes.bar(places, second, width * 0.92, bottom=first, color=COLOURS[encoding], alpha=0.45)
-    axes.set_xticks(range(len(ORDER)), [title(one) for one in ORDER])
+    axes.set_xticks(range(len(ORDER)), [one.title for one in ORDER])
     axes.margins(y=0.06)
     axes.set_ylabel("labels on train and dev")
     axes.set_title("label sets; lighter: the second plane")
@@ -140,7 +143,7 @@ def speed(store: Store, figure: Figure) -> None:
     from matplotlib.ticker import LogLocator
 
     found = rates(store)
-    systems = [*((one, PAPER, one) for one in ENCODINGS), ("default configuration", DEFAULT, "2p-full")]
+    systems = [*((one, PAPER, one) for one in ENCODINGS), ("larger network", LARGER, "2p-full")]
     for axes, (name, place) in zip(
         _pair(figure), (("one core, int8", CORE), ("GPU and three cores", GPU)), strict=True
     ):
@@ -169,8 +172,9 @@ def _speed_and_las(
 ) -> tuple[float, float]:
     what = f"file to file, {decoder}"
     speeds = [found[Timed(system(code, encoding, network), place, what)] for code in SWITCH_TREEBANKS]
-    rows = [store.accuracy(c, encoding, ("test", "gold words", decoder), network=network) for c in SWITCH_TREEBANKS]
-    return geometric_mean(speeds), mean(row.mean for row in rows if row is not None)
+    where = ("test", "gold words", decoder)
+    cells = [store.cell("paper", code, network, encoding, where) for code in SWITCH_TREEBANKS]
+    return geometric_mean(speeds), mean(one.mean for one in cells if one is not None)
 
 
 FIGURES: dict[str, tuple[Callable[[Store, Figure], None], tuple[float, float]]] = {
@@ -203,9 +207,12 @@ def _pair(figure: Figure) -> tuple[Axes, Axes]:
 
 
 def _crossing_share(store: Store, treebank: str) -> float:
-    return float(store.facts[treebank]["statistics"]["nonprojectivity"][1])
+    return float(store.treebanks[treebank]["statistics"]["nonprojectivity"][1])
 
 
-def _gain(store: Store, treebank: str, encoding: str, where: tuple[str, str, str]) -> float:
-    found = store.gain(treebank, (PAPER, encoding), (PAPER, "1p-brackets"), where)
-    return float("nan") if found is None else found
+def _gain(store: Store, treebank: Treebank, encoding: str, decoder: str) -> float:
+    """LAS from raw text above one plane."""
+    where = ("test", "raw text", decoder)
+    both = [store.cell("paper", treebank.code, PAPER, one, where) for one in (encoding, ONE_PLANE)]
+    one, other = both
+    return float("nan") if one is None or other is None else one.mean - other.mean

@@ -23,13 +23,18 @@ class Treebank:
         """The language, for tables."""
         return self.name.partition("-")[0].replace("_", " ")
 
+    @property
+    def title(self) -> str:
+        """The language; a star where the training file is only near the released one."""
+        return f"{self.language}{'*' if self.near else ''}"
+
     def file(self, split: str, root: Path) -> Path:
-        """The released file of a split below `root`, the folder that holds `ud-2.4` and `ud-near-2.4`."""
+        """The file of a split below `root`, the folder that holds `ud-2.4` and `ud-near-2.4`."""
         release = "ud-near-2.4" if self.near and split == "train" else "ud-2.4"
         folder = root / release / f"UD_{self.name}"
         found = sorted(folder.glob(f"*-{split}.conllu*"))
         if len(found) != 1:
-            raise FileError(f"{folder}: expected one file *-{split}.conllu, found {len(found)}")
+            raise FileError(f"{folder}: {len(found)} files are named *-{split}.conllu, instead of one")
         return found[0]
 
 
@@ -44,4 +49,5 @@ TREEBANKS = (
     Treebank("pt", "Portuguese-Bosque"),
     Treebank("ko", "Korean-Kaist"),
 )
-BY_CODE = {treebank.code: treebank for treebank in TREEBANKS}
+ENGLISH = Treebank("en", "English-EWT")  # not in the paper
+BY_CODE = {treebank.code: treebank for treebank in (*TREEBANKS, ENGLISH)}

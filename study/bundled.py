@@ -1,0 +1,67 @@
+"""Score the bundled model on English-EWT: dev and test, gold words and raw text.
+
+    python -m study.bundled [--treebanks ../shared]
+
+The scores are stored as study/results/bundled.json, with a digest of the model's network and vocabulary. The bundled
+model is the one that `biplanar.load()` loads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.machine import versions
+
+import biplanar
+from biplanar.data.raw_text import raw_text
+from biplanar.evaluation import evaluate
+from study.common import RESULTS, command, write_json
+from study.fingerprint import CODE, RELEASE
+from study.treebanks import ENGLISH
+
+PACKAGES = ("numba", "numpy", "onnxruntime", "ufal.udpipe")
+
+
+def model_digest(folder: Path) -> str:
+    """Of what decides a model's output: network, vocabulary, lemmas and tokenizer."""
+    names = ("vocab.json", "lemmas.json", "tokenizer.udpipe", "int8/forms.onnx", "int8/words.onnx", "int8/relations.onnx")
+    found = hashlib.sha256()
+    for name in names:
+        found.update((folder / name).read_bytes())
+    return found.hexdigest()[:12]
+
+
+def measure(root: Path) -> dict[str, Any]:
+    """F1 in percent by split, source and metric."""
+    parser, scores = biplanar.load(), dict[str, Any]()
+    for split in ("dev", "test"):
+        gold = list(biplanar.read_conllu(ENGLISH.file(split, root)))
+        parsed = {"gold words": list(parser.pipe(gold, retag=True)), "raw text": list(parser(raw_text(gold)))}
+        found = {source: evaluate(gold, sentences) for source, sentences in parsed.items()}
+        scores[split] = {
+            source: {metric: round(100 * score.f1, 2) for metric, score in one.scores.items()}
+            for source, one in found.items()
+        }
+    folder = parser.folder.path
+    return {
+        "fingerprint": {"data": RELEASE, "model": model_digest(folder), "code": CODE},
+        "scores": scores,
+        "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+        "versions": versions(PACKAGES),
+    }
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure and store."""
+    parser = argparse.ArgumentParser(prog="python -m study.bundled", description="Score the bundled model.")
+    parser.add_argument("--treebanks", type=Path, default=Path("../shared"), help="the folder that holds ud-2.4")
+    given = parser.parse_args(arguments)
+    write_json(measure(given.treebanks), RESULTS / "bundled.json")
+
+
+if __name__ == "__main__":
+    command(main, "bundled")

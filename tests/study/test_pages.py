@@ -1,0 +1,97 @@
+"""Pages show what is stored: every table and figure, and nothing of another recipe as today's."""
+
+from __future__ import annotations
+
+import copy
+import re
+from dataclasses import replace
+
+import pytest
+from study.bundled import model_digest
+from study.fingerprint import CODE, digest
+from study.pages import Generator, changed, pages
+from study.plan import STUDIES
+from study.store import Store, is_current
+from study.tables import BOTH, TABLES, WITHOUT_PROPOSALS, figures
+
+from biplanar.errors import UnknownNameError
+from tests.paths import ROOT
+
+DECODER = {"biaffine": "biaffine"}
+
+
+@pytest.fixture(scope="module")
+def store() -> Store:
+    return Store.read()
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return "".join(path.read_text(encoding="utf-8") for path in pages())
+
+
+def test_every_page_is_what_the_store_gives(store):
+    assert [path.name for path, _ in changed(Generator(store))] == []
+
+
+def test_every_table_is_shown_somewhere_and_every_name_is_known(text):
+    named = set(re.findall(r"<!-- table: (.+?) -->", text))
+    assert named <= set(TABLES)
+
+
+def test_a_changed_number_changes_the_page(store):
+    studies = copy.deepcopy(dict(store.studies))
+    counts = studies["paper"]["hu-paper-2p-greedy-1"]["scores"]["test"]["raw text"]["paper"]["LAS"]
+    counts[0] -= 100
+    found = [path.name for path, _ in changed(Generator(replace(store, studies=studies)))]
+    assert "study.md" in found
+
+
+def test_a_changed_figure_of_the_bundled_model_changes_the_page(store):
+    bundled = copy.deepcopy(store.files["bundled"])
+    bundled["scores"]["test"]["gold words"]["LAS"] = 99.99
+    found = [path.name for path, _ in changed(Generator(replace(store, files={**store.files, "bundled": bundled})))]
+    assert "README.md" in found
+
+
+def test_unknown_names_are_refused(store):
+    for page in ("<!-- table: nothing -->\n<!-- end -->", "<!-- = nothing -->1<!-- end -->"):
+        with pytest.raises(UnknownNameError, match="nothing"):
+            Generator(store).filled(page)
+
+
+def test_text_around_a_figure_stays(store):
+    page = "LAS <!-- = mean both -->0<!-- end -->, on average."
+    assert Generator(store).filled(page) == page.replace("0", figures(store)["mean both"])
+
+
+class TestFingerprints:
+    def test_every_planned_run_has_a_result_and_no_other(self, store):
+        for study in STUDIES.values():
+            assert set(store.studies[study.name]) == {run.key for run in study.runs}
+
+    def test_settings_are_those_of_todays_plan(self, store):
+        for name, results in store.studies.items():
+            for result in results.values():
+                assert is_current(store, name, result, DECODER.get(result["network"], "greedy")), result["key"]
+
+    @pytest.mark.parametrize("change", ["data", "settings", "code"])
+    def test_a_result_of_another_recipe_is_not_current(self, store, change):
+        result = copy.deepcopy(store.studies["paper"]["hu-paper-2p-greedy-1"])
+        others = {"data": "UD 2.5", "settings": digest("others"), "code": CODE | {"network": 0}}
+        result["fingerprint"][change] = others[change]
+        assert not is_current(store, "paper", result, "paper")
+
+    def test_an_earlier_search_is_shown_under_its_own_name(self, store):
+        assert WITHOUT_PROPOSALS in TABLES["arcs"](store)
+        results = copy.deepcopy(dict(store.studies["arcs"]))
+        for result in results.values():
+            result["fingerprint"]["code"] = CODE
+        table = TABLES["arcs"](replace(store, studies={**store.studies, "arcs": results}))
+        assert f"{BOTH} (`accurate`)" in table
+        assert WITHOUT_PROPOSALS not in table
+
+    def test_the_scores_of_the_bundled_model_are_of_the_one_that_ships(self, store):
+        stored = store.files["bundled"]["fingerprint"]
+        assert stored["model"] == model_digest(ROOT / "src" / "biplanar" / "models" / "en")
+        assert stored["code"] == CODE
