@@ -28,7 +28,14 @@ PACKAGES = ("numba", "numpy", "onnxruntime", "ufal.udpipe")
 
 def model_digest(folder: Path) -> str:
     """Of what decides a model's output: network, vocabulary, lemmas and tokenizer."""
-    names = ("vocab.json", "lemmas.json", "tokenizer.udpipe", "int8/forms.onnx", "int8/words.onnx", "int8/relations.onnx")
+    names = (
+        "vocab.json",
+        "lemmas.json",
+        "tokenizer.udpipe",
+        "int8/forms.onnx",
+        "int8/words.onnx",
+        "int8/relations.onnx",
+    )
     found = hashlib.sha256()
     for name in names:
         found.update((folder / name).read_bytes())

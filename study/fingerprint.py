@@ -1,7 +1,7 @@
 """What a result was measured with, so that a page never shows the figures of another recipe as today's.
 
-A result keeps the release of its treebank, a digest of its settings, and the versions of the code that it depends on. It
-is current if all of them are those that the plan gives today.
+A result keeps the release of its treebank, a digest of its settings, and the versions of the code that it depends on.
+It is current if all of them are those that the plan gives today.
 """
 
 from __future__ import annotations

@@ -109,7 +109,9 @@ def tested(store: Store, pairs: Iterable[tuple[str, str, str, str]]) -> dict[tup
 def differences(store: Store) -> str:
     """Each 2-planar encoding against one plane; bold where it survives Holm's correction within the table."""
     pairs = list(product((one.code for one in ORDER), TWO_PLANES, (ONE_PLANE,), ("paper", "search")))
-    return _difference_table(tested(store, pairs), [(one.code, name, ONE_PLANE) for one in ORDER for name in TWO_PLANES])
+    return _difference_table(
+        tested(store, pairs), [(one.code, name, ONE_PLANE) for one in ORDER for name in TWO_PLANES]
+    )
 
 
 def switch_averse(store: Store) -> str:
@@ -118,9 +120,7 @@ def switch_averse(store: Store) -> str:
     return _difference_table(tested(store, [(*row, one) for row in rows for one in ("paper", "search")]), rows)
 
 
-def _difference_table(
-    found: dict[tuple[str, str, str, str], Difference], rows: Sequence[tuple[str, str, str]]
-) -> str:
+def _difference_table(found: dict[tuple[str, str, str, str], Difference], rows: Sequence[tuple[str, str, str]]) -> str:
     kept = survivors(found)
 
     def cell(name: tuple[str, str, str, str]) -> str:
@@ -128,7 +128,9 @@ def _difference_table(
 
     lines = ([BY_CODE[row[0]].title, row[1], *(cell((*row, one)) for one in ("paper", "search"))] for row in rows)
     below = [one for one in found.values() if one.p_value < 0.05]
-    note = f"Of {len(found)} differences {_better_and_worse(below)} have p < 0.05 uncorrected; after Holm's correction, "
+    note = (
+        f"Of {len(found)} differences {_better_and_worse(below)} have p < 0.05 uncorrected; after Holm's correction, "
+    )
     note += _better_and_worse([found[name] for name in kept])
     return f"{table(['treebank', 'encoding', '`paper`', '`search`'], lines)}\n\n{note}."
 
@@ -183,8 +185,7 @@ def largest(store: Store) -> str:
                 cells = {
                     (t.title, encoding): (
                         printed[at],
-                        100
-                        * getattr(store.pooled(t.code, encoding, ("test", "raw text", "paper"), metric), side),
+                        100 * getattr(store.pooled(t.code, encoding, ("test", "raw text", "paper"), metric), side),
                     )
                     for t in CROSSING
                     for encoding, printed in store.printed[name]["cells"][t.name].items()

@@ -64,7 +64,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long a network is trained: rounds over the treebank, and updates beside them, so that small ones get enough."""
+    """How long a network is trained: rounds over the treebank and further updates, so that small ones get enough."""
 
     batch_words: int = 800
     rounds: int = 16
@@ -96,6 +96,10 @@ class Schedule:
 
 PACKAGE = Schedule()  # that of `biplanar train`
 SHORT = Schedule(batch_words=1600, rounds=10, updates=2000)
+
+
+def _short_settings(run: Run, words: int) -> Mapping[str, str]:  # noqa: ARG001
+    return SHORT.settings(words)
 
 
 @dataclass(frozen=True)
@@ -178,7 +182,7 @@ STUDIES = {
         Study(
             "paper",
             tuple(_paper_runs()),
-            lambda run, words: SHORT.settings(words),
+            _short_settings,
             ("paper", "greedy", "search"),
             # UPOS is predicted; rel-pos, which alone reads it, is judged with gold tags too.
             {"gold words": "tagged.conllu.xz", "raw text": "raw.conllu.xz", "gold tags": "conllu.xz"},
@@ -200,7 +204,7 @@ STUDIES = {
         Study(
             "columns",
             (*_runs("pure", (1, 2), COLUMN_CODES, ("2p-full",)), *_runs(LARGER, (1, 2), ("en",), ("2p-full",))),
-            lambda run, words: SHORT.settings(words),
+            _short_settings,
             sources=_RAW,
             greedy_dev=True,
         ),

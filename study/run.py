@@ -1,178 +1,193 @@
-"""One run: a network is trained on gold words, and judged on dev and test, with gold words and from raw text."""
+"""Train and judge the runs of a study that have no result yet, several side by side; or one of them, to compare.
+
+    python -m study.run --study paper --data DATA --device cuda --slots 16
+    python -m study.run 'hu-paper-*' --data DATA
+    python -m study.run lt-paper-2p-greedy-1 --show
+
+DATA is what `study.prepare` has written. Each result is stored in study/results/STUDY.jsonl as soon as its run has
+ended; started again, only what is missing is run. A run that fails is reported, and the others go on. With `--seconds`,
+no run is begun after them.
+
+With `--show`, a run is repeated whether it has a result or not: in a scratch folder, which also gets the data if there
+is no `--data`. Nothing is stored; the scores are printed beside the stored and the printed ones. Settings are changed
+as for `biplanar train` (`--network.hidden 200`).
+"""
 
 from __future__ import annotations
 
+import argparse
+import fcntl
+import os
 import sys
+import tempfile
 import time
-from dataclasses import dataclass
-from functools import cache, cached_property
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import torch
-from benchmarks.machine import processor, versions
+from benchmarks.output import markdown_table
 
-from biplanar.data.conllu import Sentence, read_conllu
-from biplanar.data.forest import Column
-from biplanar.decoding.decoders import get_decoder
-from biplanar.decoding.inventory import LabelInventory
-from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
-from biplanar.pipeline.model_folder import ModelFolder
-from biplanar.tagger.device import TorchTagger
-from biplanar.tagger.features import Corpus
-from biplanar.tagger.predict import parse_corpus
-from biplanar.tagger.training import DEV_BATCH_WORDS, Trainer
-from biplanar.tagger.weights import save_weights
-from study.common import pack, train_to_the_best
-from study.judge import Judge
-from study.plan import Run, config_of
+from biplanar.errors import BiplanarError, FileError
+from study.common import RESULTS, command, read_json, read_lines, split_settings, write_lines
+from study.plan import STUDIES, Run, Study
+from study.store import PRINTED, Result, percent
 from study.treebanks import BY_CODE
-from study.worker import Work
 
-DECODERS = ("paper", "greedy", "search")
-JUDGED = ("dev", "test")
-PACKAGES = ("numba", "numpy", "torch", "ufal.udpipe")
-
-# What is parsed, by its name in the results, and the file it is in. UPOS is predicted there; rel-pos, which alone looks
-# at it, is judged with gold tags too, so that what it loses by predicted ones is known.
-SOURCES = {"gold words": "tagged.conllu.xz", "raw text": "raw.conllu.xz"}
-GOLD_TAGS = "gold tags"
+METRICS = ("UAS", "LAS")
 
 
 @dataclass(frozen=True)
-class Source:
-    """Words to parse, with their tags, and how to judge their trees."""
+class Work:
+    """What all runs share. With `models`, they leave their models there."""
 
-    corpus: Corpus
-    upos: Column | None
-    judge: Judge
-
-    @classmethod
-    def of(cls, words: list[Sentence], gold: list[Sentence]) -> Source:
-        """Take the words of some sentences."""
-        tags = Column.of(tag for sentence in words for tag in sentence.upos)
-        return cls(Corpus.of(sentence.forms for sentence in words), tags, Judge.of(gold, words))
+    study: str
+    data: Path
+    device: str = "cpu"
+    models: Path | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)  # beside the plan's
+    threads: int = 1
 
 
-class Data:
-    """A treebank as `study.prepare` has written it; read when it is needed, and kept."""
+def carry_out(work: Work, run: Run) -> Result | str:
+    """The result of a run, or why there is none."""
+    from study.training import execute
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def read(self, name: str) -> list[Sentence]:
-        """The sentences of a file."""
-        return list(read_conllu(self.folder / name))
-
-    @cached_property
-    def train(self) -> list[Sentence]:
-        """With gold tags, which rel-pos needs for its labels."""
-        return self.read("train.conllu.xz")
-
-    @cached_property
-    def dev(self) -> list[Sentence]:
-        """To choose the best epoch by: gold words and trees, predicted tags."""
-        return self.read("dev.tagged.conllu.xz")
-
-    @cache  # noqa: B019  # few of them, kept on purpose
-    def source(self, split: str, name: str) -> Source:
-        """What is parsed in the end."""
-        gold = self._gold(split)
-        return Source.of(gold if name == GOLD_TAGS else self.read(f"{split}.{SOURCES[name]}"), gold)
-
-    @cache  # noqa: B019
-    def _gold(self, split: str) -> list[Sentence]:
-        return self.read(f"{split}.conllu.xz")
+    try:
+        return execute(work, run)
+    except Exception as error:  # whatever it is, the other runs go on
+        return f"{run.key}: {type(error).__name__}: {error}"
 
 
-@cache
-def read_data(folder: Path) -> Data:
-    """The data of a treebank, kept for the next run of a worker."""
-    return Data(folder)
+def carry_out_all(work: Work, runs: Sequence[Run], slots: int, seconds: float = float("inf")) -> Iterator[Result | str]:
+    """Results as they come, in processes of their own."""
+    pending, end = list(runs), time.monotonic() + seconds
+    busy = set[Future[Result | str]]()
+    with ProcessPoolExecutor(slots, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+        while busy or (pending and time.monotonic() < end):
+            while pending and len(busy) < slots and time.monotonic() < end:
+                busy.add(pool.submit(carry_out, work, pending.pop(0)))
+            done, busy = wait(busy, return_when=FIRST_COMPLETED)
+            yield from (one.result() for one in done)
 
 
-class QuickTrainer(Trainer):
-    """Training that looks at the dev file with greedy decoding: the authors' for their network, ours for our own."""
-
-    def evaluate(self) -> tuple[float, float]:
-        """UAS and exact LAS on the dev file, with gold words, in percent."""
-        decoder = "greedy" if self.network.relations is not None else "paper"
-        parsed = parse(self, self.dev_corpus, self.dev.upos, decoder)
-        heads = parsed.heads == self.dev.heads
-        names = np.array(self.vocabulary.tasks["deprel"])
-        relations = names[parsed.relations] == np.array(self.dev.deprels.labels())
-        return 100 * float(heads.mean()), 100 * float((heads & relations).mean())
-
-
-def parse(trainer: Trainer, corpus: Corpus, upos: Column | None, decoder: str) -> Parsed:
-    """The trees of a corpus."""
-    scorer = TorchTagger(trainer.kept, trainer.vocabulary, trainer.device)
-    scorer.decoding_threads = 1  # other runs have the other cores
-    how = TreeDecoder(LabelInventory(trainer.encoding, trainer.vocabulary.tasks), get_decoder(decoder))
-    return parse_corpus(scorer, corpus, how, DEV_BATCH_WORDS, upos if trainer.encoding.needs_upos else None)
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Two that store in one folder would carry out the same runs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise FileError(f"{folder}: another process stores results here") from error
+        yield
 
 
-def execute(run: Run, work: Work) -> dict[str, Any]:
-    """Train and judge once, and give all there is to know of it."""
-    treebank, start = read_data(work.data / run.treebank), time.monotonic()
-    config = config_of(run, work.schedule, sum(map(len, treebank.train)), work.settings)
-    trainer = QuickTrainer(config, treebank.train, treebank.dev, seed=run.seed, device=work.device)
-    ready = time.monotonic()
-    records = []
-    for record in train_to_the_best(trainer):
-        print(f"{run.key}  {record}", file=sys.stderr, flush=True)
-        records.append(record)
-    trained = time.monotonic()
-    scores, by_sentence = judge(trainer, treebank)
-    judged = time.monotonic()
-    if work.models is not None:
-        keep_model(trainer, ModelFolder(work.models / run.key))
-    best = max(record.epoch for record in records if record.best)
-    return {
-        "key": run.key,
-        "treebank": BY_CODE[run.treebank].name,
-        "network": run.network,
-        "encoding": run.encoding,
-        "seed": run.seed,
-        "scores": scores,
-        "right_by_sentence": by_sentence,
-        "records": [[one.epoch, round(one.loss, 4), round(one.uas, 2), round(one.las, 2)] for one in records],
-        "best_epoch": best,
-        "updates": trainer.epochs * trainer.batches,
-        "schedule": work.schedule.to_dict(),
-        "config": config.to_dict(),
-        "labels": {task: len(names) for task, names in trainer.vocabulary.tasks.items()},
-        "parameters": sum(one.numel() for one in trainer.network.parameters()),
-        "seconds": {
-            "prepare": round(ready - start, 2),
-            "train": round(trained - ready, 2),
-            "judge": round(judged - trained, 2),
-        },
-        "versions": versions(PACKAGES),
-        "device": torch.cuda.get_device_name() if torch.device(work.device).type == "cuda" else processor(),
-    }
+def store_missing(work: Work, runs: Sequence[Run], results: Path, slots: int, seconds: float) -> list[str]:
+    """Carry out the runs without a result, store each, and give the messages of those that failed."""
+    failed, start = [], time.monotonic()
+    with alone_in(results):
+        path = results / f"{work.study}.jsonl"
+        stored = read_lines(path)
+        for result in carry_out_all(work, [run for run in runs if run.key not in stored], slots, seconds):
+            if isinstance(result, str):
+                failed.append(result)
+            else:
+                stored[result["key"]] = result
+                write_lines(stored, path)
+            print(
+                f"{time.monotonic() - start:6.0f} s  {result if isinstance(result, str) else _line(result)}", flush=True
+            )
+    return failed
 
 
-def judge(trainer: Trainer, data: Data) -> tuple[dict[str, Any], dict[str, str]]:
-    """Counts by split, source and decoder; and for test with gold words the right words of each sentence."""
-    scores: dict[str, Any] = {}
-    by_sentence = {}
-    names = [*SOURCES, GOLD_TAGS] if trainer.encoding.needs_upos else list(SOURCES)
-    for split, name, decoder in product(JUDGED, names, DECODERS):
-        source = data.source(split, name)
-        parsed = parse(trainer, source.corpus, source.upos, decoder)
-        deprels = Column(parsed.relations, trainer.vocabulary.tasks["deprel"])
-        counts = source.judge.counts(parsed.heads, deprels)
-        scores.setdefault(split, {}).setdefault(name, {})[decoder] = counts
-        if (split, name) == ("test", "gold words"):
-            by_sentence[decoder] = pack(source.judge.by_sentence(parsed.heads, deprels).tolist())
-    return scores, by_sentence
+def _line(result: Result) -> str:
+    shown = [
+        f"{decoder} {percent(metrics['LAS']):.2f}" for decoder, metrics in result["scores"]["dev"]["gold words"].items()
+    ]
+    took = f"{result['seconds']['train']:.0f} s, {result['updates']} updates"
+    return f"{result['key']:32} {took}; dev LAS {', '.join(shown)}"
 
 
-def keep_model(trainer: Trainer, folder: ModelFolder) -> None:
-    """A model folder with what speed is measured on; it has no tokenizer."""
-    folder.path.mkdir(parents=True, exist_ok=True)
-    folder.write_settings(trainer.config, trainer.vocabulary)
-    save_weights(trainer.kept, folder.weights)
+def show(work: Work, run: Run, stored: Result | None, treebanks: Path | None) -> str:
+    """Repeat a run, and set its scores beside the stored and the printed ones; data are prepared from treebanks."""
+    from study.prepare import prepare
+
+    with tempfile.TemporaryDirectory(prefix="biplanar-study-") as scratch:
+        if treebanks is not None:
+            work = replace(work, data=Path(scratch))
+            prepare(BY_CODE[run.treebank], treebanks, work.data)
+        result = carry_out(work, run)
+    if isinstance(result, str):
+        raise BiplanarError(result)
+    return compared(result, stored)
+
+
+def compared(result: Result, stored: Result | None) -> str:
+    """A table of UAS and LAS: printed, stored, and as they came out now."""
+    printed = read_json(PRINTED)["accuracy"]["cells"].get(BY_CODE[result["treebank"]].name, {}).get(result["encoding"])
+    rows = []
+    for split, sources in result["scores"].items():
+        for source, decoders in sources.items():
+            for (decoder, scores), metric in ((pair, one) for pair in decoders.items() for one in METRICS):
+                at = 2 * ("dev", "test").index(split) + METRICS.index(metric)
+                known = printed and (result["network"], source, decoder) == ("paper", "raw text", "paper")
+                old = stored and stored["scores"][split][source].get(decoder, {}).get(metric)
+                shown = [printed[at] if known else None, percent(old) if old else None, percent(scores[metric])]
+                cells = ["–" if value is None else f"{value:.2f}" for value in shown]
+                rows.append([f"{split}, {source}, `{decoder}`, {metric}", *cells])
+    return markdown_table(["", "printed", "stored", "now"], rows)
+
+
+def chosen(study: Study, patterns: Sequence[str]) -> list[Run]:
+    """The planned runs whose keys match."""
+    runs = [run for run in study.runs if any(fnmatchcase(run.key, pattern) for pattern in patterns)]
+    if not runs:
+        raise BiplanarError(f"no run of the study {study.name} is named {', '.join(patterns)}; see --list")
+    return runs
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Carry out runs, show one, or list them."""
+    others, settings = split_settings(arguments)
+    given = _read_arguments(others)
+    runs = chosen(STUDIES[given.study], given.keys)
+    stored = read_lines(given.results / f"{given.study}.jsonl")
+    work = Work(given.study, given.data, given.device, given.models, settings)
+    if given.list:
+        print("\n".join(f"{'done' if run.key in stored else 'pending':8}{run.key}" for run in runs))
+    elif given.show:
+        if len(runs) > 1:
+            raise BiplanarError(f"--show takes one run, and {len(runs)} are named so")
+        start, alone = time.monotonic(), replace(work, models=None, threads=os.cpu_count() or 1)
+        print(show(alone, runs[0], stored.get(runs[0].key), None if given.data else given.treebanks))
+        print(f"\n{time.monotonic() - start:.0f} seconds", file=sys.stderr)
+    elif given.data is None:
+        raise BiplanarError("--data is missing: the folder that `python -m study.prepare` has written")
+    elif failed := store_missing(work, runs, given.results, given.slots, given.seconds):
+        raise BiplanarError(f"{len(failed)} runs failed")
+
+
+def _read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m study.run", description=__doc__.splitlines()[0])
+    parser.add_argument("keys", nargs="*", default=["*"], metavar="KEY", help="of runs; * stands for anything")
+    parser.add_argument("--study", choices=list(STUDIES), default="paper")
+    parser.add_argument("--show", action="store_true", help="repeat one run, and compare it with what is stored")
+    parser.add_argument("--list", action="store_true", help="list the runs, and whether they have results")
+    parser.add_argument("--data", type=Path, help="what study.prepare has written")
+    parser.add_argument(
+        "--treebanks", type=Path, default=Path("../shared"), help="holds ud-2.4, to prepare with --show"
+    )
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where results are stored")
+    parser.add_argument("--models", type=Path, help="keep the models here")
+    parser.add_argument("--slots", type=int, default=1, help="runs side by side")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="no run is begun after them")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    command(main, "run")

@@ -3,7 +3,7 @@
     python -m study.speed DATA MODELS --cores 12 --device cuda
     python -m study.speed DATA MODELS --in-turn
 
-MODELS holds the models that `study.queue --models` has kept. On the CPU each is measured on one core, several models at
+MODELS holds the models that `study.run --models` has kept. On the CPU each is measured on one core, several models at
 a time on cores of their own, with ONNX Runtime in int8 (what `biplanar parse` takes) and with PyTorch; then one after
 the other on the GPU. rel-pos is given its tags. Each pass over a test set is timed three times after one that is not,
 and the fastest counts. No pass knows the vectors of forms that an earlier one has computed.
@@ -40,8 +40,7 @@ from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.tagger.features import Corpus, batches_by_words
-from study.common import command, read_json, write_json
-from study.queue import RESULTS
+from study.common import RESULTS, command, read_json, write_json
 
 PACKAGES = ("numba", "numpy", "onnxruntime", "torch")
 PASSES, TURNS = 3, 9
@@ -221,7 +220,7 @@ def _read_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m study.speed", description="Measure the speed of models.")
     parser.add_argument("data", type=Path, help="what study.prepare has written")
     parser.add_argument("models", type=Path, help="a folder of model folders")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS / "speed.json")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS / "speed-paper.json")
     parser.add_argument("--cores", type=int, default=1, help="models measured at a time on the CPU")
     parser.add_argument("--runtimes", nargs="*", default=["int8", "torch"], help="on the CPU")
     parser.add_argument("--device", help="measure on this device too")

@@ -1,4 +1,4 @@
-"""The stored results: one file a study, read once, with means over seeds, pooled counts, and whether they are current."""
+"""The stored results, one file a study: means over seeds, pooled counts, and whether they are current."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Seeds:
 
 @dataclass(frozen=True)
 class Store:
-    """All results: of each study by key, the treebanks' sizes and statistics, printed figures, and other files by name."""
+    """All results: of each study by key, sizes of the treebanks, printed figures, and other files by name."""
 
     studies: Mapping[str, Mapping[str, Result]]
     treebanks: Mapping[str, Any]

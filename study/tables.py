@@ -194,6 +194,7 @@ MEASURES: dict[str, tuple[Callable[[dict[str, Any]], float], int]] = {
     "bits": (lambda row: row["entropy"], 2),
     "bits with relation": (lambda row: row["entropy_with_relation"], 2),
 }
+# Lifting changes relations and coverage in the same way, whichever encoding it is put before.
 LIFTED = tuple(f"4-bit+{scheme}" for scheme in ("head", "path", "head+path"))
 
 

@@ -1,7 +1,7 @@
 """The paper's claims, judged by the stored results: a line each, with the numbers it rests on.
 
-A claim about accuracy is tested treebank by treebank. All these tests are one family, and a difference counts only if it
-survives Holm's correction for all of them.
+A claim about accuracy is tested treebank by treebank. All these tests are one family, and a difference counts only if
+it survives Holm's correction for all of them.
 """
 
 from __future__ import annotations
@@ -157,7 +157,9 @@ class Tested:
     def numbers(self) -> str:
         """Mean, median, range of the sign, and where it is significant."""
         points = self.points
-        text = f"{mean(points):+.2f} on average, median {median(points):+.2f}, above on {_above(points)} of {len(points)}"
+        text = (
+            f"{mean(points):+.2f} on average, median {median(points):+.2f}, above on {_above(points)} of {len(points)}"
+        )
         return f"{text}; significantly better on {_named(self.sure(1))}, worse on {_named(self.sure(-1))}"
 
 
@@ -195,7 +197,9 @@ def two_planes(judge: Judge, encoding: str, metric: str) -> Verdict:
         [value(t, encoding) - value(t, ONE_PLANE) for t in CROSSING]
         for value in (_raw(store, metric), _printed(store, metric))
     )
-    numbers = f"{metric} with gold words {tested.numbers}; from raw text {mean(raw):+.2f} (printed: {mean(printed):+.2f})"
+    numbers = (
+        f"{metric} with gold words {tested.numbers}; from raw text {mean(raw):+.2f} (printed: {mean(printed):+.2f})"
+    )
     return Verdict(f"{metric}: `{encoding}` is better than `{ONE_PLANE}` where arcs cross", tested.verdict, numbers)
 
 
@@ -274,8 +278,8 @@ def unseen_labels(store: Store) -> Verdict:
     most = max(shares, key=shares.__getitem__)
     rare = sum(share < RARE for share in shares.values())
     numbers = (
-        f"below {RARE} % of the labels in {rare} of {len(shares)} cells; most {shares[most]:.2f} % ({', '.join(most)}), "
-        f"median {median(shares.values()):.2f} %"
+        f"below {RARE} % of the labels in {rare} of {len(shares)} cells; "
+        f"most {shares[most]:.2f} % ({', '.join(most)}), median {median(shares.values()):.2f} %"
     )
     verdict = "holds" if rare == len(shares) else f"holds in {rare} of {len(shares)} cells"
     return Verdict("unseen labels are too rare to matter", verdict, numbers)

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 from study.common import pack, write_json
-from study.plan import Schedule
-from study.worker import Work
+from study.run import Work
 
 from biplanar import read_conllu
-from tests.conftest import ROOT
+from tests.paths import TINY
 
-TINY = ROOT / "examples" / "tiny.conllu"
 FILES = ("train", "dev", "test", "dev.tagged", "test.tagged", "dev.raw", "test.raw")
 SMALL = {
     "network.word_dim": "8",
@@ -23,6 +21,9 @@ SMALL = {
     "network.layers": "1",
     "network.arc_dim": "8",
     "auxiliary.relation_dim": "4",
+    "training.epochs": "2",
+    "training.batch_words": "60",
+    "training.evaluations": "2",
 }
 
 
@@ -43,6 +44,4 @@ def write_data(folder: Path) -> None:
 def work(tmp_path: Path) -> Work:
     """What runs on a treebank `lt` share; they take a second each."""
     write_data(tmp_path / "data" / "lt")
-    (tmp_path / "results").mkdir()
-    schedule = Schedule(batch_words=60, rounds=1, updates=4, evaluations=2)
-    return Work(tmp_path / "data", tmp_path / "results", schedule, settings=SMALL)
+    return Work("paper", tmp_path / "data", settings=SMALL)

@@ -1,19 +1,14 @@
-"""Recipes, made-up sentences and stored scores."""
+"""Recipes and made-up sentences."""
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from study.crossing_sentences import SHOWN, make_sentences, to_conllu
 from study.recipe import Place, commands, main, read_recipe
-from study.stored_scores import read_scores, store_scores
 
-import biplanar
 from biplanar.data.conllu import parse_conllu
-from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.errors import BiplanarError, FileError
 from biplanar.planes.assignment import planes_of
-from biplanar.tagger.features import Corpus
 
 ENGLISH = Path(__file__).parents[2] / "study" / "recipes" / "english.toml"
 
@@ -83,15 +78,3 @@ class TestCrossingSentences:
     def test_they_are_conllu(self):
         text = "".join(map(to_conllu, self.sentences))
         assert [one.tree for one in parse_conllu(text)] == [tree for _, tree in self.sentences]
-
-
-def test_stored_scores_give_the_same_trees(tmp_path):
-    parser = biplanar.load()
-    words = [["Who", "did", "you", "say", "that", "she", "saw", "?"], ["Nobody", "came", "."]]
-    store_scores(parser.scorer, parser.inventory, Corpus.of(words), tmp_path / "some.npz")
-    scores, inventory = read_scores(tmp_path / "some.npz")
-    parsed = TreeDecoder(inventory).decode(scores)
-    expected = parser(words)
-    assert parsed.heads.tolist() == [head for sentence in expected for head in sentence.tree.heads]
-    names = np.array(inventory.deprels)[parsed.relations]
-    assert names.tolist() == [name for sentence in expected for name in sentence.tree.deprels]
