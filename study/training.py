@@ -28,10 +28,10 @@ from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.tuning import ScoredTreebank
-from biplanar.tagger.weights import save_weights
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.predict import parse_corpus
 from biplanar.tagger.training import DEV_BATCH_WORDS, Record, Trainer
+from biplanar.tagger.weights import save_weights
 from study.biaffine import BiaffineTrainer
 from study.common import pack
 from study.fingerprint import CODE, fingerprint, part_of, settings_of
