@@ -60,6 +60,12 @@ def compiled(*, fastmath: bool | set[str] = False, inline: bool = False) -> Call
     return decorate
 
 
+def compiled_pointer(function: Callable[..., Any], signature: str) -> Any:
+    """Compile a function for compiled code to call by its address, so that it can be chosen at run time."""
+    with _cache_at(cache_folder()):
+        return numba.cfunc(signature, cache=True, nogil=True)(function)
+
+
 @contextmanager
 def _cache_at(folder: Path) -> Iterator[None]:
     """Numba chooses a function's cache when the function is decorated; other users' functions keep their own."""

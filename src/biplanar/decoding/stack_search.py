@@ -61,10 +61,10 @@ class StackSearch(ScoredSentences):
 
     def search(self) -> Found:
         """The best labels of every sentence that are a tree, wherever the search finds some, and how it ended."""
-        offsets, likely = self.scores.offsets, self.likely
+        offsets, likely, effects = self.scores.offsets, self.likely, self.labels
         tops = find_tops(self.scores, self.inventory.encoding.tasks, self.inventory.roots)
         labels, heads = tops.planes, np.zeros(offsets[-1], dtype=np.int32)
-        decided = argmax_trees(offsets, tops, self.labels, heads)
+        decided = argmax_trees(offsets, tops, effects, heads)
         if likely is not None:
             decided &= agree(heads, likely.heads[:, 0], offsets)
         left = np.flatnonzero(~decided)
@@ -139,12 +139,12 @@ class StackSearch(ScoredSentences):
 
     def problem(self, rows: Int64s, places: Int64s, likely: LikelyHeads | None, *, rarest: float = 0.0) -> Problem:
         """What is known of some words; `places` says where their sentences start among them."""
-        tasks, arcs = self.inventory.encoding.tasks, no_arcs()
+        tasks, effects, arcs = self.inventory.encoding.tasks, self.labels, no_arcs()
         if likely is not None:
             arcs = weigh_arcs(likely.heads[rows], likely.logs[rows], places, self.inventory.weights.arcs)
         given = (self.scores, tasks, self.inventory.roots, rows)
         candidates, costs = top_candidates(*given, replace(self.beam, rarest=rarest), lighter=likely is not None)
-        return Problem(candidates, self.labels, costs, arcs)
+        return Problem(candidates, effects, costs, arcs)
 
     def _take_proposals(self, found: Found, likely: LikelyHeads) -> None:
         """Where arcs disagree with a tree, take their own best one if it is better, or if the search was lost."""

@@ -5,7 +5,6 @@ Encodings of projective trees come also with pseudo-projective lifting: `4-bit+h
 
 from __future__ import annotations
 
-from biplanar.encodings.automata import ARC_EAGER, ARC_HYBRID, ARC_STANDARD, COVINGTON
 from biplanar.encodings.bits import FULL, STRICT, Bits
 from biplanar.encodings.brackets import Brackets
 from biplanar.encodings.encoding import Encoding
@@ -13,7 +12,7 @@ from biplanar.encodings.hexatags import Hexatags
 from biplanar.encodings.hierarchical import Hierarchical
 from biplanar.encodings.lifting import SCHEMES, with_lifting
 from biplanar.encodings.positions import Absolute, Relative, RelativePos
-from biplanar.encodings.transitions import Transitions
+from biplanar.encodings.transitions import ARC_EAGER, ARC_HYBRID, ARC_STANDARD, COVINGTON, Transitions
 from biplanar.errors import UnknownNameError
 from biplanar.planes.assignment import STRATEGIES
 

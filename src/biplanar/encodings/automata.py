@@ -1,33 +1,70 @@
 """Labels that drive an automaton: what the search needs to know of encodings whose labels are no brackets of planes.
 
-A state is a number that tells which labels may follow, whatever the words were: depths of stacks, or what stands on
-them. Each family of encodings has a function for the next state beside its encoder and decoder.
+A state is a 64-bit number that tells which labels may follow, whatever the words were: depths of stacks, or what stands
+on them. An encoding brings the functions of its automaton, beside its encoder and decoder.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol, cast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
+from biplanar.compiled import compiled_pointer
 from biplanar.data.arrays import Int32s, Int64s
 from biplanar.data.forest import Forest
 from biplanar.encodings.encoding import AUTOMATON, Encoding, kind_of
 from biplanar.encodings.sequences import steps_of_labels
 from biplanar.errors import LabelError, TreeError
 
-# The families.
-FOUR_BITS, SEVEN_BITS, HEXATAGS, ARC_STANDARD, ARC_EAGER, ARC_HYBRID, COVINGTON, HIERARCHICAL = range(8)
+# The signatures of the functions of an automaton.
+NEXT_STATE, MAY_END, OPEN = "int64(int64, int32[::1], int64, int64, boolean)", "boolean(int64)", "int64(int64)"
 
 
 class Automaton(NamedTuple):
-    """What the labels of an encoding do."""
+    """What the labels of an encoding do, as the compiled search takes it."""
 
-    family: int
     steps: Int32s  # of all labels, end to end
     starts: Int64s  # where each label's steps start
     closes: Int64s  # how much of what is open in a state a label may close, at most
+    first: int  # the state before the first word
+    next_state: Any  # the functions of a `Machine`
+    may_end: Any
+    still_open: Any
+
+
+def _nothing(key: int) -> int:  # noqa: ARG001
+    return 0
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The functions of an automaton, in Python that numba can compile; they are compiled when a search needs them.
+
+    `next_state(state, steps, begin, end, is_last)` is the state after a word whose label has `steps[begin:end]`, or -1.
+    """
+
+    next_state: Callable[[int, Int32s, int, int, bool], int]
+    may_end: Callable[[int], bool]  # whether a sentence may end in a state
+    still_open: Callable[[int], int] = _nothing  # how much must be closed before it may end, if that is known
+    first: int = 0  # the state before the first word
+
+    @cached_property
+    def _compiled(self) -> tuple[Any, Any, Any]:
+        given = ((self.next_state, NEXT_STATE), (self.may_end, MAY_END), (self.still_open, OPEN))
+        next_state, may_end, still_open = (compiled_pointer(function, signature) for function, signature in given)
+        return next_state, may_end, still_open
+
+    def automaton(
+        self, names: Sequence[str], read: Callable[[str], Sequence[int]], closes: Callable[[Sequence[int]], int]
+    ) -> Automaton:
+        """The automaton of some labels: `read` gives a label's steps, `closes` how much these close."""
+        steps, starts = steps_of_labels(names, read)
+        closed = [closes(steps[starts[label] : starts[label + 1]].tolist()) for label in range(len(names) + 1)]
+        return Automaton(steps, starts, np.array(closed, dtype=np.int64), self.first, *self._compiled)
 
 
 class AutomatonEncoding(Encoding, Protocol):
@@ -40,17 +77,8 @@ class AutomatonEncoding(Encoding, Protocol):
 def as_automaton_encoding(encoding: Encoding) -> AutomatonEncoding:
     """The same encoding, if its labels drive an automaton."""
     if kind_of(encoding) != AUTOMATON:
-        raise LabelError(f"expected an encoding whose labels drive an automaton, found {encoding.name}")
+        raise LabelError(f"labels of {encoding.name} drive no automaton")
     return cast(AutomatonEncoding, encoding)
-
-
-def automaton_of(
-    family: int, names: Sequence[str], read: Callable[[str], Sequence[int]], closes: Callable[[Sequence[int]], int]
-) -> Automaton:
-    """The automaton of some labels: `read` gives a label's steps, `closes` how much these close."""
-    steps, starts = steps_of_labels(names, read)
-    closed = [closes(steps[starts[label] : starts[label + 1]].tolist()) for label in range(len(names) + 1)]
-    return Automaton(family, steps, starts, np.array(closed, dtype=np.int64))
 
 
 def check_single_roots(forest: Forest, name: str) -> None:

@@ -16,9 +16,10 @@ import numpy as np
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Bytes, Int8s, Int32s, Int64s
 from biplanar.data.forest import Column, Forest
-from biplanar.encodings.automata import FOUR_BITS, SEVEN_BITS, Automaton, automaton_of, check_single_roots
+from biplanar.encodings.automata import Automaton, Machine, check_single_roots
 from biplanar.encodings.encoding import AUTOMATON
 from biplanar.encodings.lifting import Lifting, lifted_heads
+from biplanar.encodings.replay import Replay
 from biplanar.encodings.sequences import column_of_codes
 from biplanar.planes.assignment import Planes
 from biplanar.planes.crossings import components
@@ -89,8 +90,12 @@ class Bits:
 
     def automaton(self, names: Sequence[str]) -> Automaton:
         """The stacks by their depths; of `4-bit`, the order of what is on both."""
-        family = FOUR_BITS if self.planar is None else SEVEN_BITS
-        return automaton_of(family, names, lambda name: [self._read(name)], lambda _: MOST_CLOSED)
+        machine = ONE_STACK if self.planar is None else FOUR_STACKS
+        return machine.automaton(names, lambda name: [self._read(name)], lambda _: MOST_CLOSED)
+
+    def replay(self, labels: Sequence[str]) -> Replay:
+        """The decoding of one sentence, step by step."""
+        return _replay([self._read(label) for label in labels], self.planar is not None)
 
     def _read(self, name: str) -> int:
         if not re.fullmatch(f"[01]{{{len(self._bits)}}}", name, re.ASCII):
@@ -216,13 +221,13 @@ def _heads(codes: Int32s, offsets: Int64s) -> Int32s:
     return heads
 
 
-@compiled()
-def step_seven_bits(key: int, code: int) -> int:
+def _next_of_four_stacks(key: int, steps: Int32s, begin: int, end: int, is_last: bool) -> int:  # noqa: ARG001
     """The state after a word; -1 if there is none.
 
     A state is how many heads wait in each plane, and how many groups of dependents (one is complete with its outermost
     dependent, which comes first): four numbers in one, and whether the root was found. 0 is not counted as waiting.
     """
+    code = steps[begin] if end > begin else -1
     if code < 0:
         return -1
     plane = 1 if code & SECOND_PLANE else 0
@@ -253,12 +258,12 @@ def step_seven_bits(key: int, code: int) -> int:
     return key
 
 
-@compiled()
-def step_four_bits(key: int, code: int) -> int:
+def _next_of_one_stack(key: int, steps: Int32s, begin: int, end: int, is_last: bool) -> int:  # noqa: ARG001
     """The same for projective trees: the stacks are one, in which a group of dependents is 0 and a head is 1.
 
     What is taken must be on top, and so no arcs cross. The last one is lowest, and a 1 stands above the first.
     """
+    code = steps[begin] if end > begin else -1
     if code < 0:
         return -1
     stack, root = key & STRING, key & ROOT_FOUND
@@ -284,10 +289,68 @@ def step_four_bits(key: int, code: int) -> int:
     return -1 if stack >> MOST_ENTRIES else stack | root
 
 
-@compiled()
-def open_bits(key: int) -> int:
-    """How much is open in a state."""
+def _still_open(key: int) -> int:
     count = 0
     for place in range(4):
         count += key >> (FIELD * place) & DEEPEST
     return count
+
+
+def _root_is_found(key: int) -> bool:
+    return key == ROOT_FOUND
+
+
+def _one_stack_is_empty(key: int) -> bool:
+    return key == ROOT_FOUND | 1
+
+
+FOUR_STACKS = Machine(_next_of_four_stacks, _root_is_found, _still_open)
+ONE_STACK = Machine(_next_of_one_stack, _one_stack_is_empty, first=1)
+
+
+def _replay(codes: list[int], planar: bool) -> Replay:
+    """Three bits say where the head is, or two without planes; those of dependents follow, two a plane."""
+    numbers, first = ((1, 2), 3) if planar else ((0,), 2)
+    shown = Replay([(name, plane) for plane in numbers for name in ("heads", "words")], [(0, 0)])
+    planes = range(len(numbers))
+    for word, code in enumerate(codes, 1):
+        plane = 1 if code & SECOND_PLANE else 0
+        if code & ON_THE_LEFT:
+            _take_head(shown, 2 * plane, word, code, first)
+        for other in planes:
+            if code & HAS_LEFT[other]:
+                _take_dependents(shown, 2 * other + 1, word, first + 2 * other)
+        if not code & ON_THE_LEFT:
+            shown.step(word, 0, first, word, " waits for a head on its right.")
+            shown.push(2 * plane + 1, word, code)
+        for other in planes:
+            if code & HAS_RIGHT[other]:
+                place = first + 2 * other + 1
+                shown.step(word, place, place + 1, word, " waits for dependents on its right.")
+                shown.push(2 * other, word)
+    return shown
+
+
+def _take_head(shown: Replay, stack: int, word: int, code: int, first: int) -> None:
+    shown.step(word, 0, first)
+    if not shown.entries[stack]:
+        shown.say("no head waits, so nothing happens.")
+        return
+    head = shown.entries[stack][-1]
+    shown.link(head.word, word, head.part)
+    shown.say("its head is ", head.word)
+    if code & OUTERMOST:
+        shown.pop(stack)
+        shown.say(", which has no dependent farther away and is taken from the stack")
+    shown.say(".")
+
+
+def _take_dependents(shown: Replay, stack: int, word: int, place: int) -> None:
+    shown.step(word, place, place + 1)
+    is_last = not shown.entries[stack]
+    shown.say("no word waits, so nothing happens." if is_last else "words that wait get a head, up to the outermost:")
+    while not is_last:
+        dependent = shown.pop(stack)
+        shown.link(word, dependent.word, dependent.part)
+        is_last = bool(dependent.code & OUTERMOST) or not shown.entries[stack]
+        shown.say(" ", dependent.word, "." if is_last else ",")

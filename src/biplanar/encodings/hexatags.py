@@ -16,9 +16,10 @@ import numpy as np
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Int8s, Int32s, Int64s
 from biplanar.data.forest import Column, Forest
-from biplanar.encodings.automata import HEXATAGS, Automaton, automaton_of, check_single_roots
+from biplanar.encodings.automata import Automaton, Machine, check_single_roots
 from biplanar.encodings.encoding import AUTOMATON
 from biplanar.encodings.lifting import Lifting, lifted_heads
+from biplanar.encodings.replay import Replay
 from biplanar.encodings.sequences import column_of_codes
 
 # A label as a number.
@@ -56,7 +57,11 @@ class Hexatags:
 
     def automaton(self, names: Sequence[str]) -> Automaton:
         """How many binary trees are open."""
-        return automaton_of(HEXATAGS, names, lambda name: [_read(name)], lambda _: 1)
+        return MACHINE.automaton(names, lambda name: [_read(name)], lambda _: 1)
+
+    def replay(self, labels: Sequence[str]) -> Replay:
+        """The decoding of one sentence, step by step."""
+        return _replay([_read(label) for label in labels])
 
 
 def _read(name: str) -> int:
@@ -143,9 +148,9 @@ def _heads(codes: Int32s, offsets: Int64s) -> Int32s:
     return heads
 
 
-@compiled()
-def step_hexatag(trees: int, code: int, is_last: bool) -> int:
+def _next_state(trees: int, steps: Int32s, begin: int, end: int, is_last: bool) -> int:
     """How many trees are open after a word; -1 if its label cannot be."""
+    code = steps[begin] if end > begin else -1
     if code < 0:
         return -1
     if not code & RIGHT_LEAF:
@@ -159,3 +164,51 @@ def step_hexatag(trees: int, code: int, is_last: bool) -> int:
         if not trees:
             return -1
     return trees
+
+
+def _may_end(trees: int) -> bool:
+    return trees == 1
+
+
+MACHINE = Machine(_next_state, _may_end)
+
+
+def _replay(codes: list[int]) -> Replay:
+    """An open tree lies on the first stack with its first word; the second has words joined with what comes next."""
+    shown = Replay([("open trees", 0), ("joined words", 0)])
+    begins: list[int] = []  # of the open trees, how many joined words were there before
+    for word, code in enumerate(codes, 1):
+        shown.step(word, 0, 1)
+        top = word
+        if code & RIGHT_LEAF and begins:
+            top = _fill(shown, begins[-1], word)
+        else:
+            shown.say("a tree begins.")
+            begins.append(len(shown.entries[1]))
+            shown.push(0, word)
+        if word < len(codes):
+            side = "on the right" if code & HEAD_ON_THE_RIGHT else "on the left"
+            shown.step(word, 1, 3, top, f" is joined with what comes next; the head is the one {side}")
+            if code & RIGHT_NODE and len(begins) > 1:
+                begins.pop()
+                shown.pop(0)
+                shown.say(", and its tree becomes part of the one before")
+            shown.say(".")
+            shown.push(1, top, code & HEAD_ON_THE_RIGHT)
+        elif len(begins) == 1 and not shown.entries[1]:
+            shown.link(0, top)
+            shown.say(" ", top, " is the root.")
+    return shown
+
+
+def _fill(shown: Replay, begin: int, word: int) -> int:
+    """Join a leaf with all words that wait in the last tree, the innermost first; gives the topmost word."""
+    top = word
+    shown.say("the last tree is complete with this word" + (":" if len(shown.entries[1]) > begin else "."))
+    while len(shown.entries[1]) > begin:
+        joined = shown.pop(1)
+        head, dependent = (top, joined.word) if joined.code else (joined.word, top)
+        shown.link(head, dependent, joined.part)
+        shown.say(" ", head, " → ", dependent, ".")
+        top = head
+    return top

@@ -10,7 +10,7 @@ dependent. Brackets of crossing arcs have an index, which says how many others a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +18,9 @@ import numpy as np
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Int8s, Int32s, Int64s
 from biplanar.data.forest import Column, Forest
-from biplanar.encodings.automata import HIERARCHICAL, Automaton, automaton_of, check_single_roots
+from biplanar.encodings.automata import Automaton, Machine, check_single_roots
 from biplanar.encodings.encoding import AUTOMATON
+from biplanar.encodings.replay import Entry, Replay
 from biplanar.encodings.sequences import Steps, column_of_steps, steps_of_labels
 
 # A bracket as a number: its sign, whether it is structural, and its index above these.
@@ -63,7 +64,11 @@ class Hierarchical:
 
     def automaton(self, names: Sequence[str]) -> Automaton:
         """The stack as a string."""
-        return automaton_of(HIERARCHICAL, names, _read, _closes)
+        return MACHINE.automaton(names, _read, _closes)
+
+    def replay(self, labels: Sequence[str]) -> Replay:
+        """The decoding of one sentence, step by step."""
+        return _replay([_read(label) for label in labels])
 
 
 def _spell(steps: Sequence[int]) -> str:
@@ -254,8 +259,7 @@ def _link(other: int, opener: int, word: int, heads: Int32s) -> None:
         heads[other - 1] = word
 
 
-@compiled()
-def step_hierarchical(key: int, steps: Int32s, begin: int, end: int) -> int:
+def _next_state(key: int, steps: Int32s, begin: int, end: int, is_last: bool) -> int:  # noqa: ARG001
     """The stack after a label; -1 if it cannot be."""
     stack, root, own, waits = key & STACK, key & ROOT_FOUND, 0, False  # own: how many heads the word has
     for place in range(begin, end):
@@ -342,3 +346,78 @@ def _find(stack: int, kinds: int, skipped: int) -> int:
 @compiled()
 def _has_structural(stack: int) -> bool:
     return _find(stack, ANY_STRUCTURAL, 0) >= 0
+
+
+def _may_end(key: int) -> bool:
+    return key == ROOT_FOUND
+
+
+MACHINE = Machine(_next_state, _may_end, first=RIGHTWARD)
+
+
+def _replay(labels: list[list[int]]) -> Replay:
+    shown = Replay([("brackets", 0)], [(0, 0)])
+    shown.entries[0][0] = Entry(0, None, OPEN_RIGHT | STRUCTURAL)
+    for word, brackets in enumerate(labels, 1):
+        start = 0
+        for code in brackets:
+            index = code >> INDEX_AT
+            end = start + 1 + bool(code & STRUCTURAL) + (len(str(index)) if index else 0)
+            shown.step(word, start, end)
+            if code & SIGN < CLOSE_LEFT:
+                shown.push(0, word, code)
+                shown.say(word, " goes on the stack, as one end of an arc.")
+            elif code & STRUCTURAL:
+                _show_close(shown, word, code)
+            else:
+                _show_auxiliary(shown, word, code)
+            start = end
+    return shown
+
+
+def _kind(code: int) -> int:
+    return code & (SIGN | STRUCTURAL)
+
+
+def _nth(shown: Replay, index: int, fits: Callable[[int], bool]) -> int | None:
+    """The place of a fitting entry from the top, after so many others."""
+    places = [place for place, entry in enumerate(shown.entries[0]) if fits(entry.code)]
+    return places[-1 - index] if index < len(places) else None
+
+
+def _show_close(shown: Replay, word: int, code: int) -> None:
+    opener = _kind(code) - CLOSE_LEFT
+    place = _nth(shown, code >> INDEX_AT, lambda other: _kind(other) == opener)
+    if place is None:
+        shown.say("no arc is open, so nothing happens.")
+        return
+    shown.say("the arc that ends here is taken from the stack, and what was put there since and belongs to it:")
+    _show_arc(shown, shown.pop(0, place), word)
+    while place < len(shown.entries[0]):
+        entry = shown.entries[0][place]
+        if not entry.code & STRUCTURAL and not entry.code >> INDEX_AT:
+            _show_arc(shown, shown.pop(0, place), word)
+            continue
+        if not entry.code & STRUCTURAL:
+            shown.entries[0][place] = entry._replace(code=entry.code - (1 << INDEX_AT))
+        place += 1
+
+
+def _show_auxiliary(shown: Replay, word: int, code: int) -> None:
+    place = _nth(shown, code >> INDEX_AT, lambda other: bool(other & STRUCTURAL))
+    if place is None:
+        shown.say("no arc is open, so nothing happens.")
+        return
+    shown.say("one end is that of an arc that stays on the stack:")
+    is_right = code & SIGN == CLOSE_RIGHT
+    opener = OPEN_RIGHT if is_right else OPEN_LEFT
+    _show_arc(shown, shown.entries[0][place]._replace(code=opener), word)
+
+
+def _show_arc(shown: Replay, other: Entry, word: int) -> None:
+    """The arc between an opener's word and the word that closes it."""
+    is_right = other.code & SIGN == OPEN_RIGHT
+    head, dependent = (other.word, word) if is_right else (word, other.word)
+    if dependent:
+        shown.link(head, dependent, other.part)
+        shown.say(" ", head, " → ", dependent, ".")

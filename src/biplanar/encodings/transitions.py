@@ -21,18 +21,14 @@ import numpy as np
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Int8s, Int32s, Int64s
 from biplanar.data.forest import Column, Forest
-from biplanar.encodings.automata import (
-    ARC_EAGER,
-    ARC_HYBRID,
-    ARC_STANDARD,
-    COVINGTON,
-    Automaton,
-    automaton_of,
-    check_single_roots,
-)
+from biplanar.encodings.automata import Automaton, Machine, check_single_roots
 from biplanar.encodings.encoding import AUTOMATON
 from biplanar.encodings.lifting import Lifting, lifted_heads
+from biplanar.encodings.replay import Arc, Part, Replay
 from biplanar.encodings.sequences import EMPTY, Steps, column_of_steps, steps_of_labels
+
+# The systems.
+ARC_STANDARD, ARC_EAGER, ARC_HYBRID, COVINGTON = range(4)
 
 SIGNS = "LRSDN"
 LEFT, RIGHT, SHIFT, REDUCE, NO_ARC = range(len(SIGNS))
@@ -84,7 +80,12 @@ class Transitions:
 
     def automaton(self, names: Sequence[str]) -> Automaton:
         """The stack by its height, or by which of its words have heads."""
-        return automaton_of(self.system, names, _read, len)
+        return MACHINES[self.system].automaton(names, _read, len)
+
+    def replay(self, labels: Sequence[str]) -> Replay:
+        """The decoding of one sentence, step by step."""
+        steps = [_read(label) for label in labels]
+        return _replay_covington(steps) if self.system == COVINGTON else _replay(steps, self.system)
 
 
 def _spell(steps: Sequence[int]) -> str:
@@ -252,8 +253,15 @@ def step_reductions(height: int, steps: Int32s, begin: int, end: int, is_last: b
     return height
 
 
-@compiled()
-def step_eager(key: int, steps: Int32s, begin: int, end: int, is_last: bool) -> int:
+def _next_of_standard(height: int, steps: Int32s, begin: int, end: int, is_last: bool) -> int:
+    return step_reductions(height, steps, begin, end, is_last, False)
+
+
+def _next_of_hybrid(height: int, steps: Int32s, begin: int, end: int, is_last: bool) -> int:
+    return step_reductions(height, steps, begin, end, is_last, True)
+
+
+def _next_of_eager(key: int, steps: Int32s, begin: int, end: int, is_last: bool) -> int:
     """The words on the stack after a label, by whether they have a head, the topmost lowest; -1 if it cannot be."""
     if begin == end:
         return -1
@@ -278,8 +286,7 @@ def step_eager(key: int, steps: Int32s, begin: int, end: int, is_last: bool) -> 
     return -1 if stack >> MOST_WORDS else stack | root
 
 
-@compiled()
-def step_covington(key: int, steps: Int32s, begin: int, end: int, is_last: bool) -> int:
+def _next_of_covington(key: int, steps: Int32s, begin: int, end: int, is_last: bool) -> int:
     """The words up to some label, by whether they have a head, the last one lowest; -1 if it cannot be."""
     words, next_has, lost = (key & STRING) << 1, 0, key & HEADLESS
     if key & FLAG:
@@ -317,3 +324,95 @@ def headless_words(key: int) -> int:
         count += 1 - (words & 1)
         words >>= 1
     return count
+
+
+def _is_empty(height: int) -> bool:
+    return height == 0
+
+
+def _height(height: int) -> int:
+    return height
+
+
+def _eager_may_end(key: int) -> bool:
+    return key & FLAG != 0 and headless_words(key) == 0
+
+
+def _covington_may_end(key: int) -> bool:
+    return key & FLAG == 0 and headless_words(key) == 1
+
+
+def _headless_words(key: int) -> int:
+    return headless_words(key)
+
+
+MACHINES = {
+    ARC_STANDARD: Machine(_next_of_standard, _is_empty, _height),
+    ARC_EAGER: Machine(_next_of_eager, _eager_may_end, _headless_words, first=1),
+    ARC_HYBRID: Machine(_next_of_hybrid, _is_empty, _height),
+    COVINGTON: Machine(_next_of_covington, _covington_may_end, first=1),
+}
+
+
+def _replay(labels: list[list[int]], system: int) -> Replay:
+    shown, found = Replay([("stack", 0)], [(0, 0)]), {0}  # words that have a head
+    stack = shown.entries[0]
+    for word, steps in enumerate(labels, 1):
+        how = steps[0] if system == ARC_EAGER and steps else SHIFT
+        begin = 1 if system == ARC_EAGER and how in (RIGHT, SHIFT) and steps else 0
+        shown.step(word, 0, begin, word, " is read")
+        if begin and how == RIGHT:
+            shown.link(stack[-1].word, word)
+            shown.say(", and its head is ", stack[-1].word)
+            found.add(word)
+        shown.push(0, word)
+        shown.say(".")
+        for place in range(begin, len(steps)):
+            shown.step(word, place, place + 1)
+            _show_transition(shown, steps[place], system, word + 1 if word < len(labels) else 0, found)
+    return shown
+
+
+def _show_transition(shown: Replay, step: int, system: int, following: int, found: set[int]) -> None:
+    """One that reads no word; `following` is the next word, 0 if there is none."""
+    stack = shown.entries[0]
+    top = stack[-1].word
+    second = stack[-2].word if len(stack) > 1 else 0
+    if system == ARC_EAGER and step == REDUCE and top and top in found:
+        shown.pop(0)
+        shown.say(top, " has a head and is taken from the stack.")
+    elif system == ARC_STANDARD and step == LEFT and len(stack) > 2:
+        shown.pop(0, len(stack) - 2)
+        _found(shown, top, second, found)
+    elif system != ARC_STANDARD and step == LEFT and top and following and top not in found:
+        shown.pop(0)
+        _found(shown, following, top, found)
+    elif system != ARC_EAGER and step == RIGHT and len(stack) > 1:
+        shown.pop(0)
+        _found(shown, second, top, found)
+    else:
+        shown.say("this cannot be done, so nothing happens.")
+
+
+def _found(shown: Replay, head: int, dependent: int, found: set[int]) -> None:
+    shown.link(head, dependent)
+    found.add(dependent)
+    shown.say(dependent, " gets the head ", head, " and is taken from the stack.")
+
+
+def _replay_covington(labels: list[list[int]]) -> Replay:
+    """No stack: a label goes from its word to the left, and tells how the next word is linked with each."""
+    shown, found = Replay([]), set[int]()
+    for word, steps in enumerate(labels, 1):
+        if word == len(labels) or not steps:
+            shown.step(word, 0, 0, "the label links no words.")
+            continue
+        shown.step(word, 0, len(steps), "from here to the left, arcs with the next word:")
+        for place, step in enumerate(steps[:word]):
+            other = word - place
+            arc = {LEFT: (word + 1, other), RIGHT: (other, word + 1)}.get(step)
+            if arc and arc[1] not in found:
+                found.add(arc[1])
+                shown.steps[-1].arcs.append(Arc(*arc, (Part(word, place, place + 1),)))
+                shown.say(" ", arc[0], " → ", arc[1], ".")
+    return shown

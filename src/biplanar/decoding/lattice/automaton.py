@@ -15,24 +15,7 @@ from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Float32s, Float64s, Int32s, Int64s
 from biplanar.decoding.lattice.pairs import SearchLimits, beam_for
 from biplanar.decoding.lattice.states import NUMBER, STAMP, find_slot
-from biplanar.encodings.automata import (
-    ARC_EAGER,
-    ARC_HYBRID,
-    ARC_STANDARD,
-    COVINGTON,
-    FOUR_BITS,
-    HEXATAGS,
-    HIERARCHICAL,
-    SEVEN_BITS,
-    Automaton,
-)
-from biplanar.encodings.bits import ROOT_FOUND as BITS_END
-from biplanar.encodings.bits import open_bits, step_four_bits, step_seven_bits
-from biplanar.encodings.hexatags import step_hexatag
-from biplanar.encodings.hierarchical import RIGHTWARD as BRACKET_OF_ROOT
-from biplanar.encodings.hierarchical import ROOT_FOUND as BRACKETS_END
-from biplanar.encodings.hierarchical import step_hierarchical
-from biplanar.encodings.transitions import FLAG, headless_words, step_covington, step_eager, step_reductions
+from biplanar.encodings.automata import Automaton
 
 
 class Choices(NamedTuple):
@@ -89,57 +72,10 @@ def label_sequences(
 
 
 @compiled()
-def first_state(family: int) -> int:
-    """The state before the first word."""
-    if family in (ARC_EAGER, COVINGTON, FOUR_BITS):
-        return 1
-    return BRACKET_OF_ROOT if family == HIERARCHICAL else 0
-
-
-@compiled()
 def next_state(automaton: Automaton, key: int, label: int, is_last: bool) -> int:
     """The state that a label leads to, -1 if to none."""
-    family, steps = automaton.family, automaton.steps
     begin, end = automaton.starts[label], automaton.starts[label + 1]
-    if family == HEXATAGS:
-        return step_hexatag(key, steps[begin], is_last)
-    if family == FOUR_BITS:
-        return step_four_bits(key, steps[begin])
-    if family == SEVEN_BITS:
-        return step_seven_bits(key, steps[begin])
-    if family == ARC_EAGER:
-        return step_eager(key, steps, begin, end, is_last)
-    if family == COVINGTON:
-        return step_covington(key, steps, begin, end, is_last)
-    if family == HIERARCHICAL:
-        return step_hierarchical(key, steps, begin, end)
-    return step_reductions(key, steps, begin, end, is_last, family == ARC_HYBRID)
-
-
-@compiled()
-def may_end(family: int, key: int) -> bool:
-    """Whether a sentence may end in a state."""
-    if family == SEVEN_BITS:
-        return key == BITS_END
-    if family == FOUR_BITS:
-        return key == BITS_END | 1
-    if family == HEXATAGS:
-        return key == 1
-    if family == ARC_EAGER:
-        return key & FLAG != 0 and headless_words(key) == 0
-    if family == COVINGTON:
-        return key & FLAG == 0 and headless_words(key) == 1
-    return key == (BRACKETS_END if family == HIERARCHICAL else 0)
-
-
-@compiled()
-def still_open(family: int, key: int) -> int:
-    """How much must be closed before a sentence may end."""
-    if family == SEVEN_BITS:
-        return open_bits(key)
-    if family == ARC_EAGER:
-        return headless_words(key)
-    return key if family in (ARC_STANDARD, ARC_HYBRID) else 0
+    return int(automaton.next_state(key, automaton.steps, begin, end, is_last))
 
 
 @compiled()
@@ -147,12 +83,12 @@ def accepted(ids: Int32s, offsets: Int64s, automaton: Automaton) -> Bools:
     """Which sentences' labels lead to an end."""
     result = np.zeros(len(offsets) - 1, dtype=np.bool_)
     for s in range(len(result)):
-        key = first_state(automaton.family)
+        key = automaton.first
         for at in range(offsets[s], offsets[s + 1]):
             key = next_state(automaton, key, ids[at], at + 1 == offsets[s + 1])
             if key < 0:
                 break
-        result[s] = key >= 0 and may_end(automaton.family, key)
+        result[s] = key >= 0 and automaton.may_end(key)
     return result
 
 
@@ -172,7 +108,7 @@ def find_paths(start: int, words: int, choices: Choices, automaton: Automaton, l
     last_edge, next_edge = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
     source_of, label_of, score_of = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32), np.empty(room)
     closable = _closable(start, words, choices, automaton)
-    keys[0], bests[0], last_edge[0] = first_state(automaton.family), 0.0, -1
+    keys[0], bests[0], last_edge[0] = automaton.first, 0.0, -1
     kept, states, edges = np.zeros(1, dtype=np.int64), 1, 0
     for word in range(words):
         begin, highest = states, -np.inf
@@ -184,16 +120,18 @@ def find_paths(start: int, words: int, choices: Choices, automaton: Automaton, l
                 if choices.logs[place] < limits.least and place > choices.starts[start + word]:
                     break
                 key = next_state(automaton, keys[source], choices.ids[place], word + 1 == words)
-                if key < 0 or still_open(automaton.family, key) > closable[word + 1]:
+                if key < 0:
                     continue
-                if word + 1 == words and not may_end(automaton.family, key):
-                    continue
-                highest = max(highest, score)
                 slot = find_slot(key, table, keys, word + 1)
                 if table[slot] >> STAMP != word + 1:
+                    if automaton.still_open(key) > closable[word + 1]:
+                        continue
+                    if word + 1 == words and not automaton.may_end(key):
+                        continue
                     table[slot] = (word + 1) << STAMP | states
                     keys[states], bests[states], last_edge[states] = key, -np.inf, -1
                     states += 1
+                highest = max(highest, score)
                 state = table[slot] & NUMBER
                 next_edge[edges], source_of[edges], label_of[edges] = last_edge[state], source, choices.ids[place]
                 last_edge[state], score_of[edges] = edges, choices.logs[place]

@@ -122,7 +122,7 @@ def build_lattice(start: int, pairs: Pairs, problem: Problem, limits: SearchLimi
                 slot = find_slot(identity, table, identities, word + 1)
                 if table[slot] >> STAMP != word + 1:
                     table[slot] = (word + 1) << STAMP | states
-                    keys[states], bests[states], last_edge[states] = after, -np.inf, -1
+                    keys[states], bests[states], last_edge[states], best_edge[states] = after, -np.inf, -1, edges
                     owns[states] = _depth_score(after, start + word, costs.depths)
                     if arcs.known:
                         identities[states] = identity
@@ -137,7 +137,7 @@ def build_lattice(start: int, pairs: Pairs, problem: Problem, limits: SearchLimi
                 edges += 1
         kept = _best_states(first, states, bests, owns, beam)
     end = states
-    bests[end], owns[end], last_edge[end] = -np.inf, 0.0, -1
+    bests[end], owns[end], last_edge[end], best_edge[end] = -np.inf, 0.0, -1, edges
     for source in kept:
         if may_end(keys[source]):
             score = np.float64(costs.roots[start + words - 1]) if keys[source] & HEADLESS else 0.0

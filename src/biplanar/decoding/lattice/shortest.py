@@ -211,6 +211,7 @@ def find_path(
                     state = states
                     work.table[slot] = stamp << STAMP | state
                     work.keys[state], work.losses[state] = after, np.inf
+                    work.sources[state], work.pairs[state] = source, pair
                     if arcs.known:
                         work.identities[state] = identity
                         for stack in range(4):
@@ -275,7 +276,7 @@ def _narrow(begin: int, end: int, beam: int, work: Workspace) -> int:
         equal += lowest[place] == lowest[beam - 1]
     for state in range(begin, end):
         loss = work.losses[state]
-        if loss < lowest[beam - 1] or (loss == lowest[beam - 1] and equal > 0):
+        if kept - begin < beam and (loss < lowest[beam - 1] or (loss == lowest[beam - 1] and equal > 0)):
             equal -= loss == lowest[beam - 1]
             work.keys[kept], work.losses[kept] = work.keys[state], loss
             work.sources[kept], work.pairs[kept] = work.sources[state], work.pairs[state]
