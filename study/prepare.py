@@ -25,12 +25,7 @@ from typing import Any
 
 from ufal import udpipe
 
-<<<<<<< HEAD
-from biplanar.data.conllu import DEPREL, FORM, HEAD, ID, UPOS, Sentence, parse_conllu, read_conllu, write_conllu
-=======
 from biplanar.data.conllu import Sentence, read_conllu, write_conllu
-from biplanar.data.files import OPENERS
->>>>>>> f345ca4 (Train and judge all studies by one runner, and test verdicts by seeds and sentences with Holm's correction)
 from biplanar.data.forest import Forest
 from biplanar.data.raw_text import raw_text
 from biplanar.data.tree import Tree
@@ -94,12 +89,12 @@ def write_files(
     trees = Trees(treebank.name, {split: Forest.from_sentences(gold[split]) for split in SPLITS})
     facts["statistics"] = treebank_statistics(trees)
     for split, sentences in gold.items():
-        _write(sentences, folder / f"{split}.conllu.xz")
+        write_conllu(sentences, folder / f"{split}.conllu.xz")
         facts["splits"][split] = {"sentences": len(sentences), "words": sum(map(len, sentences))}
         if split != "train":
             tagged, raw = tagger.tag(sentences), tagger.tag(tokenizer.segment(raw_text(sentences)))
-            _write(tagged, folder / f"{split}.tagged.conllu.xz")
-            _write(raw, folder / f"{split}.raw.conllu.xz")
+            write_conllu(tagged, folder / f"{split}.tagged.conllu.xz")
+            write_conllu(raw, folder / f"{split}.raw.conllu.xz")
             lengths = pack([len(one) for one in sentences])
             facts["splits"][split] |= _quality(sentences, tagged, raw) | {"lengths": lengths}
     return facts
@@ -120,10 +115,6 @@ def _with_any_tree(sentence: Sentence) -> Sentence:
     """A sentence that has a tree, as those that are evaluated must."""
     size = len(sentence)
     return sentence.with_tree(Tree((0, *([1] * (size - 1))), ("root", *(["dep"] * (size - 1)))))
-
-
-def _write(sentences: Iterable[Sentence], path: Path) -> None:
-    write_conllu(sentences, path)
 
 
 def main(arguments: Sequence[str]) -> None:
