@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from biplanar import ENCODINGS, encode
@@ -92,12 +93,34 @@ class TestParse:
         assert len({tuple(tree["heads"]) for tree in trees}) == len(trees)
         scores = [tree["log_probability"] for tree in trees[1:]]
         assert scores == sorted(scores, reverse=True)
-        assert [tree["probabilities"] is None for tree in trees] == [False] + [True] * (len(trees) - 1)
-        assert ["HeadProb" in tree["conllu"] for tree in trees] == [True] + [False] * (len(trees) - 1)
+        assert all(len(tree["probabilities"]) == 3 and "HeadProb" in tree["conllu"] for tree in trees)
         (alone,) = ask(words=[WORDS[0]], decoder=decoder)["sentences"]
         assert trees[0]["heads"] == alone["trees"][0]["heads"]
         if decoder == "search":
             assert trees[0]["log_probability"] > scores[0]
+
+    def test_a_sentence_goes_through_the_network_once(self, ask, models, monkeypatch):
+        scorer, asked = models.default.parser.scorer, []
+        score = scorer.score
+        monkeypatch.setattr(scorer, "score", lambda *given: asked.append(1) or score(*given))
+        ask(words=[WORDS[0]], best=3, decoder="greedy")
+        assert len(asked) == 1
+
+    def test_pictures_tell_what_is_what(self, ask):
+        (tree,) = ask(conllu=CROSSING, parse=False, labels="1p-brackets", svg=True)["sentences"][0]["trees"]
+        nodes = [node.attrib for node in ElementTree.fromstring(tree["svg"]).iter()]
+        assert [node["data-word"] for node in nodes if "data-word" in node] == ["1", "2", "3", "4"]
+        arcs = {node["data-arc"]: "data-extra" in node for node in nodes if "data-arc" in node}
+        assert {key for key, extra in arcs.items() if not extra} == {"3-1", "4-2", "0-3", "3-4"}
+        assert len(arcs) > 4  # one plane cannot say the tree, and its labels say another arc
+        signs = [node["data-sign"] for node in nodes if "data-sign" in node]
+        assert len(signs) == sum(len(label.strip("_")) for (label,) in tree["labels"])
+
+    def test_a_carriage_return_in_a_line(self, served):
+        fields = {"data": "a\r \nb.", "tokenizer": "presegmented", "parser": ""}
+        answer = served.client.post("/process", data=fields)
+        assert answer.status_code == 200, answer.text
+        assert [sentence.forms for sentence in parse_conllu(answer.json()["result"])] == [["a"], ["b", "."]]
 
     def test_pictures(self, ask):
         (tree,) = ask(words=[["A", "<b>&", "c"]], svg=True)["sentences"][0]["trees"]
@@ -150,6 +173,29 @@ class TestParse:
         words = ["🦄", "شكرا", "x" * 1000, "\u200b", "a b", "\x00", "\x85", "\ufeff", "</script>", "\r"]
         (sentence,) = ask(words=[words], svg=True, best=2)["sentences"]
         assert sentence["forms"] == words
+
+
+def test_a_model_whose_scores_are_not_finite(models, monkeypatch):
+    """The answer tells of it, and the server goes on."""
+    scorer = models.default.parser.scorer
+    score = scorer.score
+
+    def damaged(*given):
+        scores = score(*given)
+        for table in scores.labels.values():
+            table[:] = np.nan
+        return scores
+
+    with serving(models) as server:
+        for _ in range(6):
+            monkeypatch.setattr(scorer, "score", damaged)
+            for decoder in ("search", "greedy"):
+                request = {"words": WORDS, "decoder": decoder, "probabilities": True}
+                answer = server.client.post("/api/parse", json=request)
+                assert answer.status_code == 500
+                assert "not finite" in answer.json()["error"]
+            monkeypatch.setattr(scorer, "score", score)
+            assert server.client.post("/api/parse", json={"words": WORDS}).status_code == 200
 
 
 class TestColumns:

@@ -72,20 +72,26 @@ class TreeDecoder:
     def _heads(self, scores: Scores) -> tuple[Int32s, Outcome]:
         return self.decoder.heads(self.sentences(scores, None))
 
-    def several(self, scores: Scores, wanted: int, upos: Column | None = None) -> list[tuple[Parsed, float]]:
+    def several(
+        self, scores: Scores, wanted: int, upos: Column | None = None, *, chosen_first: bool = False
+    ) -> list[tuple[Parsed, float]]:
         """Up to `wanted` trees of one sentence, best first, with the log-probabilities of their best labels.
 
-        Where not even the widest search finds a tree, the decoder's with -inf.
+        Where not even the widest search finds a tree, the decoder's with -inf; with `chosen_first`, the tree that the
+        decoder chooses goes before all others, with -inf if it is not among them.
         """
         if wanted < 1:
             raise LabelError("the number of trees must be at least 1")
         scores.check()
         sentences = self.sentences(scores, upos)
         (found,) = sentences.several(wanted)
-        if found:
-            return [(self._parsed(sentences, heads, Outcome(best=1)), score) for heads, score in found]
-        heads, _ = self.decoder.heads(sentences)
-        return [(self._parsed(sentences, heads, Outcome(lost=1)), -np.inf)]
+        outcome = Outcome(best=1) if found else Outcome(lost=1)
+        if chosen_first or not found:
+            chosen, _ = self.decoder.heads(sentences)
+            same = [np.array_equal(heads, chosen) for heads, _ in found]
+            others = [pair for pair, is_same in zip(found, same, strict=True) if not is_same]
+            found = [(chosen, found[same.index(True)][1] if any(same) else -np.inf), *others][:wanted]
+        return [(self._parsed(sentences, heads, outcome), score) for heads, score in found]
 
     def sentences(self, scores: Scores, upos: Column | None = None) -> ScoredSentences:
         """What there is to decode."""

@@ -198,11 +198,14 @@ class Parser:
         """How many words are read to be parsed together."""
         return max(CHUNK_WORDS, CHUNK_BATCHES * (options.batch_words or self.batch_words))
 
-    def several_trees(self, sentence: Sentence, wanted: int, options: ParseOptions = DEFAULT_OPTIONS) -> SeveralTrees:
-        """Up to so many trees of one sentence."""
+    def several_trees(
+        self, sentence: Sentence, wanted: int, options: ParseOptions = DEFAULT_OPTIONS, *, chosen_first: bool = False
+    ) -> SeveralTrees:
+        """Up to `wanted` trees of one sentence; with `chosen_first`, the decoder's own goes before the best others."""
         given = self.given([sentence])
         scores = self.scorer.score(self.scorer.represent(given.corpus.forms), given.corpus.batch([0]))
-        found = options.tree_decoder(self.inventory).several(scores, wanted, self._given_tags(given, options))
+        decoder, tags = options.tree_decoder(self.inventory), self._given_tags(given, options)
+        found = decoder.several(scores, wanted, tags, chosen_first=chosen_first)
         trees = [(next(self.annotated(given, parsed, options)), score) for parsed, score in found]
         return SeveralTrees(trees, found[0][0].outcome)
 

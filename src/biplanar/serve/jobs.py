@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 
 from biplanar.data.conllu import Sentence
@@ -42,9 +43,10 @@ class Parsing:
 
     def __call__(self, sentences: list[Sentence]) -> list[Trees]:
         """The sentences with their trees, and what else is predicted."""
-        parsed = self.parser.pipe(sentences, self.options)
         if self.best > 1:
-            return [self._several(*pair) for pair in zip(sentences, parsed, strict=True)]
+            several = partial(self.parser.several_trees, wanted=self.best, options=self.options, chosen_first=True)
+            return [[*several(sentence).trees] for sentence in sentences]
+        parsed = self.parser.pipe(sentences, self.options)
         return [
             [
                 (
@@ -54,12 +56,6 @@ class Parsing:
             ]
             for before, after in zip(sentences, parsed, strict=True)
         ]
-
-    def _several(self, sentence: Sentence, parsed: Sentence) -> Trees:
-        """The tree that the decoder chose, then the best others."""
-        found = self.parser.several_trees(sentence, self.best, ParseOptions(retag=self.options.retag)).trees
-        own = next((score for tree, score in found if tree.heads == parsed.heads), None)
-        return [(parsed, own), *((tree, score) for tree, score in found if tree.heads != parsed.heads)][: self.best]
 
 
 @dataclass(frozen=True)
