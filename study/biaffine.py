@@ -29,7 +29,7 @@ class BiaffineTrainer(Trainer):
     def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
         words = self.network.encoder(forms, batch)  # (all words, width)
         arcs = self._arc_scores(batch.padded(words), batch)
-        relations = self.auxiliary.relation_loss(words, batch, gold.heads, gold.targets["deprel"])
+        relations = self._relation_loss(words, batch, gold)
         return relations + self._arc_loss(arcs, batch, gold), self._column_loss(forms, words, batch, gold)
 
     def _arc_scores(self, hidden: Tensor, batch: TensorBatch) -> Tensor:

@@ -20,7 +20,7 @@ from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.layers import BiaffineArcs
 from biplanar.tagger.predict import parse_corpus
 from biplanar.tagger.tensors import TensorBatch
-from biplanar.tagger.training import Record, Trainer, enough_epochs, good_learning_rate
+from biplanar.tagger.training import Gold, Record, Trainer, enough_epochs, good_learning_rate
 from tests.conftest import ROOT
 from tests.encodings.wrapped import Wrapped
 
@@ -66,6 +66,11 @@ def config_of(switches: dict[str, object], **more: object) -> Config:
 def trainer_of(sentences: list[Sentence], switches: dict[str, object], **more: object) -> Trainer:
     treebanks = [number % 2 for number in range(len(sentences))]
     return Trainer(config_of(switches, **more), sentences, sentences, treebanks=treebanks)
+
+
+def gold_of(trainer: Trainer, chosen: np.ndarray) -> Gold:
+    arrays = trainer._gold_arrays(chosen, trainer.train_examples.corpus.batch(chosen).mask)
+    return trainer._gold(*map(torch.from_numpy, arrays))
 
 
 class TestStep:
@@ -167,7 +172,7 @@ class TestTeachers:
     def test_soft_targets_of_arcs(self, sentences, student):
         trainer, chosen = self.taught(sentences, {"arcs": True}, student), np.arange(4)
         features = trainer.train_examples.corpus.batch(chosen)
-        batch, gold = TensorBatch(features, trainer.device), trainer._gold(chosen, features.mask)
+        batch, gold = TensorBatch(features, trainer.device), gold_of(trainer, chosen)
         table = torch.randn(*features.mask.shape[:2], features.mask.shape[1] + 1)
         found = trainer._arc_loss(table, batch, gold)
         logs = batch.only_words(table).log_softmax(dim=-1)
@@ -188,8 +193,7 @@ class TestGold:
     def test_governors_number_the_words_of_the_batch(self, sentences):
         trainer = trainer_of(sentences, {})
         chosen = np.array([3, 0])
-        features = trainer.train_examples.corpus.batch(chosen)
-        gold = trainer._gold(chosen, features.mask)
+        gold = gold_of(trainer, chosen)
         third, first = sentences[3], sentences[0]
         assert gold.heads[0, : len(third)].tolist() == list(third.heads)
         assert gold.heads[1, : len(first)].tolist() == list(first.heads)
@@ -211,8 +215,9 @@ class TestTasks:
         trainer = trainer_of(sentences, {})
         scores, labels = torch.randn(3, 4), torch.tensor([2, -1, 0])
         both = sum(torch.nn.functional.cross_entropy(scores[[word]], labels[[word]]) for word in (0, 2))
-        assert float(trainer._label_loss(scores, labels, None)) == pytest.approx(float(both) / 3)
-        assert float(trainer._label_loss(scores, torch.full((3,), -1), None)) == 0
+        gold = Gold(torch.tensor(3), labels, labels, {}, {})
+        assert float(trainer._label_loss(scores, labels, gold)) == pytest.approx(float(both) / 3)
+        assert float(trainer._label_loss(scores, torch.full((3,), -1), gold)) == 0
 
     def test_depths_are_tasks_with_all_their_labels(self, sentences):
         tasks = trainer_of(sentences, {"depths": True}).vocabulary.tasks

@@ -246,13 +246,6 @@ class AuxiliaryHeads(nn.Module):
         self.relation_dependent = nn.Linear(width, config.relation_dim)
         self.relation_weight = nn.Parameter(torch.zeros(relations, config.relation_dim + 1, config.relation_dim + 1))
 
-    def relation_loss(self, words: Tensor, batch: TensorBatch, heads: Tensor, deprels: Tensor) -> Tensor:
-        """The weighted loss of relations, given the heads: `heads` is (sentences, words), `deprels` flat."""
-        if not self.config.relations:
-            return words.new_zeros(())
-        relations = batch.only_words(self.relation_scores(batch.padded(words), heads))  # (all words, relations)
-        return self.config.relations * nn.functional.cross_entropy(relations.float(), deprels)
-
     def relation_scores(self, hidden: Tensor, heads: Tensor) -> Tensor:
         """How good each relation is between each word and its head: (sentences, words, relations)."""
         dependents = self.dropout(nn.functional.leaky_relu(self.relation_dependent(hidden), 0.1))

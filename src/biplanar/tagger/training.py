@@ -29,6 +29,7 @@ from biplanar.encodings.lifting import lift
 from biplanar.encodings.stacks import DEPTH_TASK, as_stack_encoding, depth_columns
 from biplanar.errors import BiplanarError, TreeError
 from biplanar.tagger.config import AUTO, Config, ConfigError
+from biplanar.tagger.cuda_graphs import GraphedSteps, PaddedArrays, tensors
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.distill import ARCS, RELATION, SoftTargets, soft_targets
 from biplanar.tagger.ensemble import Ensemble, Member
@@ -123,6 +124,7 @@ class Examples:
 class Gold:
     """What is to be learned of a batch."""
 
+    words: Tensor  # how many there are, without padding
     heads: Tensor  # (sentences, words)
     governors: Tensor  # (all words,): 0 for the root, 1 + the head's place among all words for others
     targets: dict[str, Tensor]  # (all words,) by task
@@ -177,26 +179,34 @@ class Trainer:
         epochs, rate = config.training.epochs, config.training.learning_rate
         self.epochs = enough_epochs(self.batches) if epochs == AUTO else epochs
         self.learning_rate = good_learning_rate(self.batches) if rate == AUTO else rate
+        on_cuda = self.device.type == "cuda"
         self.optimizer = torch.optim.Adam(
             [*self.network.parameters(), *self.auxiliary.parameters()],
-            lr=self.learning_rate,
+            lr=torch.tensor(self.learning_rate, device=self.device) if on_cuda else self.learning_rate,
             betas=(0.9, 0.95),
             eps=1e-8,
-            fused=self.device.type == "cuda",
+            fused=on_cuda,
+            capturable=on_cuda,
         )
         self.average = None
         if config.training.average is not None:
             self.average = AveragedModel(self.network, multi_avg_fn=_running_mean(config.training.average))
         self.epoch, self.best_las, self.stale = 0, -1.0, 0
+        # The last row of each is that of padding.
         self._targets = {
-            task: torch.from_numpy(column.ids.astype(np.int64)).to(self.device)
+            task: self._table(np.append(column.ids.astype(np.int64), UNLABELLED))
             for task, column in self.train_examples.targets.items()
         }
-
         self.soft_targets = {
-            task: (torch.from_numpy(soft.labels).to(self.device), torch.from_numpy(soft.probabilities).to(self.device))
+            task: tuple(self._table(np.pad(table, ((0, 1), (0, 0)))) for table in (soft.labels, soft.probabilities))
             for task, soft in self._soft_targets(teachers).items()
         }
+        corpus = self.train_examples.corpus
+        self._padded = PaddedArrays(corpus, self._spellings, config.training.batch_words) if on_cuda else None
+        self._graphed = GraphedSteps(self._padded_step, self.device) if on_cuda else None
+
+    def _table(self, array: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(array).to(self.device)
 
     def _soft_targets(self, teachers: Sequence[Member]) -> dict[str, SoftTargets]:
         if not teachers:
@@ -258,26 +268,44 @@ class Trainer:
         """Up during the warm-up, then straight down to nothing."""
         warmup = self.config.training.warmup
         share = progress / warmup if progress < warmup else (1 - progress) / max(1 - warmup, 1e-9)
+        rate = self.learning_rate * max(share, 1e-3)
         for group in self.optimizer.param_groups:
-            group["lr"] = self.learning_rate * max(share, 1e-3)
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(rate)  # graphs read it from where it is
+            else:
+                group["lr"] = rate
 
     def _step(self, chosen: Int64s) -> Tensor:
         """One update; gives the loss, summed over words, without waiting for the device."""
-        features = self.train_examples.corpus.batch(chosen)
-        used, features = features.own_forms
-        spellings = TensorSpellings.of(self._spellings.some(used), self.device)
-        batch, gold = TensorBatch(features, self.device), self._gold(chosen, features.mask)
+        if self._graphed is not None and self._padded is not None:
+            mask = self._padded.mask(chosen)
+            loss = self._graphed([*self._padded.arrays(chosen, mask), *self._gold_arrays(chosen, mask)])
+        else:
+            features = self.train_examples.corpus.batch(chosen)
+            used, features = features.own_forms
+            spellings = TensorSpellings.of(self._spellings.some(used), self.device)
+            gold = self._gold(*map(self._table, self._gold_arrays(chosen, features.mask)))
+            loss = self._update(spellings, TensorBatch(features, self.device), gold)
+        if self.average is not None:
+            self.average.update_parameters(self.network)
+        return loss
+
+    def _padded_step(self, inputs: list[Tensor]) -> Tensor:
+        """A step on a device that is recorded as a graph: shapes alone decide what is computed."""
+        *features, positions, heads, governors = inputs
+        spellings, batch = tensors(features)
+        return self._update(spellings, batch, self._gold(positions, heads, governors))
+
+    def _update(self, spellings: TensorSpellings, batch: TensorBatch, gold: Gold) -> Tensor:
         use_amp = self.config.training.amp and self.device.type == "cuda"
-        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_amp):
-            loss, auxiliary_loss = self._losses(self.network.encoder.represent(spellings), batch, gold)
         self.optimizer.zero_grad(set_to_none=True)
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_amp, cache_enabled=False):
+            loss, auxiliary_loss = self._losses(self.network.encoder.represent(spellings), batch, gold)
         (loss + auxiliary_loss).backward()  # type: ignore[no-untyped-call]
         parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
         nn.utils.clip_grad_norm_(parameters, self.config.training.clip)
         self.optimizer.step()
-        if self.average is not None:
-            self.average.update_parameters(self.network)
-        return loss.detach() * len(gold.governors)
+        return loss.detach() * gold.words
 
     def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
         """The tagger's loss, and that of the auxiliary heads."""
@@ -287,56 +315,73 @@ class Trainer:
         loss = torch.zeros((), device=self.device)
         for task, table in self.network.score(words, batch, arcs).items():
             weight = self.config.auxiliary.depths if task.startswith(DEPTH_TASK) else 1.0
-            loss = loss + weight * self._label_loss(table, gold.targets[task], gold.soft.get(task))
+            loss = loss + weight * self._label_loss(table, gold.targets[task], gold, task)
         if self.network.relations is not None:
             table = self.network.relations(words, gold.governors)
-            loss = loss + self._label_loss(table, gold.targets["deprel"], gold.soft.get(RELATION))
+            loss = loss + self._label_loss(table, gold.targets["deprel"], gold, RELATION)
         loss = loss + self._column_loss(forms, words, batch, gold)
-        auxiliary_loss = self.auxiliary.relation_loss(words, batch, gold.heads, gold.targets["deprel"])
-        return loss, auxiliary_loss + self._arc_loss(arcs, batch, gold)
+        return loss, self._relation_loss(words, batch, gold) + self._arc_loss(arcs, batch, gold)
+
+    def _relation_loss(self, words: Tensor, batch: TensorBatch, gold: Gold) -> Tensor:
+        """The weighted loss of the auxiliary scores of relations, given the heads."""
+        weight = self.config.auxiliary.relations
+        if not weight:
+            return words.new_zeros(())
+        scores = self.auxiliary.relation_scores(batch.padded(words), gold.heads)  # (sentences, words, relations)
+        return weight * self._label_loss(batch.only_words(scores), gold.targets["deprel"], gold, smooth=False)
 
     def _arc_loss(self, arcs: Tensor | None, batch: TensorBatch, gold: Gold) -> Tensor:
         """The weighted loss of the scores of heads: (sentences, words, 1 + words)."""
         if arcs is None:
             return torch.zeros((), device=self.device)
-        table, heads = batch.only_words(arcs), batch.only_words(gold.heads)
-        return self.config.auxiliary.arcs * self._label_loss(table, heads, gold.soft.get(ARCS), smooth=False)
+        known = gold.targets["deprel"] != UNLABELLED  # else it is padding
+        heads = batch.only_words(gold.heads).where(known, UNLABELLED)
+        return self.config.auxiliary.arcs * self._label_loss(batch.only_words(arcs), heads, gold, ARCS, smooth=False)
 
     def _column_loss(self, forms: Tensor, words: Tensor, batch: TensorBatch, gold: Gold) -> Tensor:
         """The weighted loss of all output columns."""
         tables = self.network.columns(forms, words, batch) if self.network.columns is not None else {}
-        losses = [self._label_loss(table, gold.targets[task], gold.soft.get(task)) for task, table in tables.items()]
+        losses = [self._label_loss(table, gold.targets[task], gold, task) for task, table in tables.items()]
         return self.config.auxiliary.columns * sum(losses, start=torch.zeros((), device=self.device))
 
     def _label_loss(
-        self, table: Tensor, labels: Tensor, soft: tuple[Tensor, Tensor] | None, *, smooth: bool = True
+        self, table: Tensor, labels: Tensor, gold: Gold, task: str | None = None, *, smooth: bool = True
     ) -> Tensor:
-        """The mean over all words, of which those without a label add nothing."""
+        """The mean over all words, of which those without a label add nothing; with the soft targets of a task."""
         smoothing = self.config.training.label_smoothing if smooth else 0.0
         total = nn.functional.cross_entropy(
             table.float(), labels, ignore_index=UNLABELLED, label_smoothing=smoothing, reduction="sum"
         )
-        loss = total / len(labels)
-        if soft is None:
+        loss = total / gold.words
+        if task not in gold.soft:
             return loss
-        likely, probabilities = soft
-        taught = -(table.float().log_softmax(dim=-1).gather(1, likely) * probabilities).sum(dim=-1).mean()
+        likely, probabilities = gold.soft[task]
+        taught = -(table.float().log_softmax(dim=-1).gather(1, likely) * probabilities).sum() / gold.words
         return torch.lerp(loss, taught, self.config.training.taught)
 
-    def _gold(self, chosen: Int64s, mask: NDArray[np.bool_]) -> Gold:
-        forest, lengths = self.train_examples.forest, self.train_examples.corpus.lengths[chosen]
-        places = self.train_examples.corpus.places(chosen)
+    def _gold_arrays(self, chosen: Int64s, mask: NDArray[np.bool_]) -> tuple[Int64s, Int64s, Int64s]:
+        """Where the words are among all words, their heads, and their governors; `mask` says what is padding.
+
+        Governors count from 1 the positions that `TensorBatch.only_words` gives: all words, or all of a padded batch.
+        """
+        forest, corpus = self.train_examples.forest, self.train_examples.corpus
+        places, lengths = corpus.places(chosen), corpus.lengths[chosen]
         flat_heads = forest.heads[places].astype(np.int64)
         heads = np.zeros(mask.shape, dtype=np.int64)
         heads[mask] = flat_heads
-        starts = np.repeat(offsets_of(lengths)[:-1], lengths)
-        governors = np.where(flat_heads > 0, starts + flat_heads, 0)
-        flat, all_heads, all_governors = (
-            torch.from_numpy(array).to(self.device, non_blocking=True) for array in (places, heads, governors)
-        )
-        targets = {task: ids[flat] for task, ids in self._targets.items()}
-        soft = {task: (labels[flat], shares[flat]) for task, (labels, shares) in self.soft_targets.items()}
-        return Gold(all_heads, all_governors, targets, soft)
+        if self._padded is None:
+            starts = np.repeat(offsets_of(lengths)[:-1], lengths)
+            return places, heads, np.where(flat_heads > 0, starts + flat_heads, 0)
+        positions = np.full(mask.shape, len(forest.heads), dtype=np.int64)
+        positions[mask] = places
+        starts = mask.shape[1] * np.arange(len(mask))[:, None]
+        return positions.ravel(), heads, np.where(heads > 0, starts + heads, 0).ravel()
+
+    def _gold(self, positions: Tensor, heads: Tensor, governors: Tensor) -> Gold:
+        targets = {task: ids[positions] for task, ids in self._targets.items()}
+        soft = {task: (labels[positions], shares[positions]) for task, (labels, shares) in self.soft_targets.items()}
+        words = (positions < len(self.train_examples.forest.heads)).sum()
+        return Gold(words, heads, governors, targets, soft)
 
     def evaluate(self) -> tuple[float, float]:
         """UAS and exact LAS on the dev file, with gold words, in percent; by a search if one knows the labels."""
