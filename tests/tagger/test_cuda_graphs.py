@@ -59,6 +59,18 @@ def test_batches_of_similar_length_have_one_shape(sentences):
     assert len({padded.mask(np.array([number])).shape for number in alike}) == 1 < len(alike)
 
 
+def train(trainer: Trainer, epochs: int) -> None:
+    for _ in range(epochs):
+        list(trainer._run_epoch())
+        trainer.epoch += 1
+
+
+def trained(sentences: list[Sentence], epochs: int) -> Trainer:
+    trainer = trainer_of(sentences, SWITCHES["all"], "cuda")
+    train(trainer, epochs)
+    return trainer
+
+
 @on_cuda
 class TestOnCuda:
     @every_switch
@@ -71,23 +83,37 @@ class TestOnCuda:
         assert len(graphed._graphed._graphs) >= 1
 
     def test_random_numbers_differ_from_replay_to_replay(self):
-        steps = GraphedSteps(lambda inputs: torch.rand((), device="cuda") + 0 * inputs[0].sum(), torch.device("cuda"))
+        device = torch.device("cuda")
+        steps = GraphedSteps(lambda inputs: torch.rand((), device="cuda") + 0 * inputs[0].sum(), [], device)
         found = [float(steps([np.arange(3)])) for _ in range(EAGER_STEPS + 5)]
         assert len(set(found)) == len(found)
 
     def test_a_training_is_taken_up_exactly(self, sentences, tmp_path: Path):
-        whole, first, second = (trainer_of(sentences, SWITCHES["all"], "cuda") for _ in range(3))
-        for trainer, epochs in ((whole, 4), (first, 2)):
-            for _ in range(epochs):
-                list(trainer._run_epoch())
-                trainer.epoch += 1
+        whole = trained(sentences, 4)
+        first, second = trained(sentences, 2), trainer_of(sentences, SWITCHES["all"], "cuda")
         save_checkpoint(first, tmp_path / "checkpoint", Origin.of(first))
         load_checkpoint(second, tmp_path / "checkpoint", Origin.of(second))
-        for _ in range(2):
-            list(second._run_epoch())
-            second.epoch += 1
+        train(second, 2)
         for one, other in zip(whole.network.parameters(), second.network.parameters(), strict=True):
             assert torch.equal(one, other)
+
+    def test_evaluation_leaves_weights_where_graphs_find_them(self, sentences):
+        trainer = trainer_of(sentences, SWITCHES["all"], "cuda")
+        train(trainer, 2)
+        before = [parameter.data_ptr() for parameter in trainer.network.parameters()]
+        trainer.evaluate()
+        assert before == [parameter.data_ptr() for parameter in trainer.network.parameters()]
+        train(trainer, 1)
+        assert all(parameter.isfinite().all() for parameter in trainer.network.parameters())
+
+    def test_weights_that_were_moved_are_recorded_again(self, sentences):
+        trainer = trainer_of(sentences, SWITCHES["all"], "cuda")
+        train(trainer, 2)
+        for module in trainer.network.modules():
+            if isinstance(module, torch.nn.LSTM):
+                module.flatten_parameters()
+        train(trainer, 2)
+        assert all(parameter.isfinite().all() for parameter in trainer.network.parameters())
 
     def test_soft_targets(self, sentences):
         teacher = trainer_of(sentences, SWITCHES["all"])

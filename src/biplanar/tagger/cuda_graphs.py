@@ -26,9 +26,12 @@ FORM_STEP = 128  # numbers of forms are rounded up to multiples of this
 class GraphedSteps:
     """A function of integer tensors, recorded for each combination of their shapes and replayed from then on."""
 
-    def __init__(self, function: Callable[[list[Tensor]], Tensor], device: torch.device) -> None:
-        """`function` is given the same tensors with other values each time, and gives a tensor of one number."""
-        self._function, self._device = function, device
+    def __init__(
+        self, function: Callable[[list[Tensor]], Tensor], parameters: Sequence[Tensor], device: torch.device
+    ) -> None:
+        """`function` uses `parameters`, and gives a tensor of one number."""
+        self._function, self._parameters, self._device = function, parameters, device
+        self._addresses = self._current_addresses()
         self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self._graphs: dict[tuple[tuple[int, ...], ...], tuple[torch.cuda.CUDAGraph, Tensor, Tensor]] = {}
         self._eager = 0
@@ -37,6 +40,8 @@ class GraphedSteps:
         """Run the function on arrays, without waiting for the device."""
         together = torch.from_numpy(np.concatenate([array.ravel() for array in arrays])).pin_memory()
         shapes = tuple(array.shape for array in arrays)
+        if self._addresses != (addresses := self._current_addresses()):
+            self._graphs, self._addresses = {}, addresses  # what was recorded uses memory that is others' now
         if shapes in self._graphs:
             graph, inputs, result = self._graphs[shapes]
             inputs.copy_(together, non_blocking=True)
@@ -52,6 +57,9 @@ class GraphedSteps:
             self._graphs[shapes] = graph, inputs, result
         graph.replay()
         return result
+
+    def _current_addresses(self) -> list[int]:
+        return [parameter.data_ptr() for parameter in self._parameters]
 
     def _run(self, inputs: Tensor, shapes: Sequence[tuple[int, ...]]) -> Tensor:
         current = torch.cuda.current_stream(self._device)

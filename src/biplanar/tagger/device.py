@@ -57,10 +57,12 @@ class TorchTagger:
         self.device, self.precision = device, precision
         # Attention adds up many small probabilities, and so takes less than full precision only where that is enough.
         self._mixed = precision != FULL and network.attention is not None
-        self.network = network if self._mixed else network.to(precision)
+        # Weights are not moved without need: a training may have recorded where they are.
+        is_there = all(parameter.dtype == precision for parameter in network.parameters())
+        self.network = network if self._mixed or is_there else network.to(precision)
         for module in self.network.modules():
-            if isinstance(module, nn.LSTM):  # else each call would put its weights side by side anew
-                module.flatten_parameters()
+            if isinstance(module, nn.LSTM) and len({w.untyped_storage().data_ptr() for w in module.parameters()}) > 1:
+                module.flatten_parameters()  # else each call would put its weights side by side
         # A GPU leaves the CPU's cores to decoding.
         self.decoding_threads = os.cpu_count() or 1 if device.type == "cuda" else 1
         self._forms = FormCache(vocabulary, self._encode_forms)

@@ -203,7 +203,8 @@ class Trainer:
         }
         corpus = self.train_examples.corpus
         self._padded = PaddedArrays(corpus, self._spellings, config.training.batch_words) if on_cuda else None
-        self._graphed = GraphedSteps(self._padded_step, self.device) if on_cuda else None
+        parameters = [*self.network.parameters(), *self.auxiliary.parameters()]
+        self._graphed = GraphedSteps(self._padded_step, parameters, self.device) if on_cuda else None
 
     def _table(self, array: NDArray[Any]) -> Tensor:
         return torch.from_numpy(array).to(self.device)
