@@ -4,7 +4,7 @@ import gc
 import pickle
 from dataclasses import replace
 from importlib.metadata import entry_points
-from itertools import chain
+from itertools import chain, pairwise
 from random import Random
 
 import numpy as np
@@ -120,9 +120,13 @@ class TestConfiguration:
         assert (component.options.decoder, component.options.beam.states) == ("greedy", 7)
         assert not nlp("Nobody came.").has_annotation("TAG")
 
-    def test_unknown_names(self):
+    def test_unknown_names(self, tmp_path):
         with pytest.raises(UnknownNameError, match="did you mean 'greedy'"):
             spacy.blank("en").add_pipe("biplanar", config={"decoder": "gredy"})
+        with pytest.raises(FileError, match="no model named 'pt'"):
+            spacy.blank("en").add_pipe("biplanar", config={"model": "pt"})
+        with pytest.raises(FileError, match="not a model folder"):
+            spacy.blank("en").add_pipe("biplanar", config={"model": str(tmp_path)})
         with pytest.raises(ValueError, match="unexpected argument: 'decode'"):
             spacy.blank("en").add_pipe("biplanar", config={"decode": "greedy"})
 
@@ -135,6 +139,34 @@ class TestConfiguration:
             bare("Yes.")
         bare.add_pipe("sentencizer", first=True)
         assert len(list(bare("Yes. No.").sents)) == 2
+
+
+class TestNounChunks:
+    SENTENCES = (
+        (
+            "He gave the very old man 's two dogs to New York today .",
+            ["He", "the very old man 's two dogs", "New York", "today"],
+        ),
+        ("Cats and small dogs sleep", ["Cats", "small dogs"]),
+    )
+
+    @pytest.mark.parametrize(("text", "wanted"), SENTENCES)
+    def test_they_are_base_noun_phrases(self, nlp, text, wanted):
+        doc = Doc(nlp.vocab, text.split(" "), sent_starts=[True] + [False] * (len(text.split(" ")) - 1))
+        assert [chunk.text for chunk in nlp(doc).noun_chunks] == wanted
+        again = Document.from_spacy(doc).to_spacy(spacy.blank("en").vocab)
+        assert [chunk.text for chunk in again.noun_chunks] == wanted
+
+    def test_they_neither_overlap_nor_go_on_over_gaps(self, nlp):
+        random, names = Random(1), ["det", "amod", "compound", "nsubj", "case", "nmod:poss", "flat", "conj"]
+        for _ in range(100):
+            heads = random_heads(12, random)
+            heads = [head - 1 if head else at for at, head in enumerate(heads)]
+            pos = random.choices(["NOUN", "PRON", "DET"], k=12)
+            doc = Doc(nlp.vocab, ["x"] * 12, heads=heads, deps=random.choices(names, k=12), pos=pos)
+            spans = [(chunk.start, chunk.end) for chunk in doc.noun_chunks]
+            assert spans == sorted(spans)
+            assert all(end <= start for (_, end), (start, _) in pairwise(spans))
 
 
 class TestTravelling:

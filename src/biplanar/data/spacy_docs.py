@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
     from spacy.vocab import Vocab
 
+# Dependents that belong to the noun chunk of their head: spaCy's own iterators know no Universal Dependencies.
+IN_CHUNK = {"det", "amod", "nummod", "compound", "flat", "clf", "goeswith", "nmod:poss", "det:poss"}
+NOMINAL = {"NOUN", "PROPN", "PRON"}
+
 # The root's relation in Universal Dependencies and in spaCy.
 ROOT, SPACY_ROOT = "root", "ROOT"
 
@@ -43,7 +47,30 @@ def to_spacy(sentences: Iterable[Sentence], vocab: Vocab) -> Doc:
     )
     # From heads spaCy infers where sentences start, but not always rightly if many arcs cross.
     marks: Any = np.where(np.array(starts, dtype=bool), 1, -1).astype(np.int64).view(np.uint64)
+    doc.noun_chunks_iterator = noun_chunks  # type: ignore[attr-defined]
     return doc.from_array([SENT_START], marks.reshape(-1, 1)) if len(doc) else doc
+
+
+def noun_chunks(part: Doc | Span) -> Iterator[tuple[int, int, int]]:
+    """Base noun phrases in Universal Dependencies: the first token of each, the one behind it, and the label."""
+    if not part.doc.has_annotation("DEP"):
+        raise ValueError("noun chunks need a parsed document")
+    label, done = part.doc.vocab.strings.add("NP"), 0
+    for token in part:
+        if token.pos_ in NOMINAL and token.i >= done and not _is_in_chunk(token):
+            start, end = token.i, token.i + 1
+            for child in reversed(list(token.lefts)):
+                if _is_in_chunk(child) and child.right_edge.i + 1 == start and child.left_edge.i >= done:
+                    start = child.left_edge.i
+            for child in token.rights:
+                if _is_in_chunk(child) and child.left_edge.i == end:
+                    end = child.right_edge.i + 1
+            yield start, end, label
+            done = end
+
+
+def _is_in_chunk(token: Token) -> bool:
+    return token.dep_ in IN_CHUNK or token.dep_.partition(":")[0] in IN_CHUNK
 
 
 def spacy_relation(deprel: str) -> str:

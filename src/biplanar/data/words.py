@@ -28,12 +28,11 @@ class _Member:
         """The sentence that it is of; one that was made by hand has none."""
         found: Sentence | None = self.__dict__.get("_sentence")
         if found is None:
-            kind = type(self).__name__.lower()
-            raise BiplanarError(f"expected a {kind} of a sentence, found one that was made by itself")
+            raise BiplanarError(f"this {type(self).__name__.lower()} is of no sentence")
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(f"expected no change, found one of {name!r}: words and tokens are frozen")
+        raise AttributeError(f"cannot set {name!r}: words and tokens are immutable")
 
 
 class _WordColumns(NamedTuple):
@@ -81,6 +80,26 @@ class Word(_Member, _WordColumns):
     def children(self) -> list[Word]:
         """The words that depend on it, from left to right."""
         return [self.sentence[at - 1] for at in self.sentence.dependents[self.id]]
+
+    @property
+    def lefts(self) -> list[Word]:
+        """The words before it that depend on it, from left to right."""
+        return [child for child in self.children if child.id < self.id]
+
+    @property
+    def rights(self) -> list[Word]:
+        """The words behind it that depend on it, from left to right."""
+        return [child for child in self.children if child.id > self.id]
+
+    @property
+    def ancestors(self) -> list[Word]:
+        """The words above it, from its head to the root."""
+        heads, found = self.sentence.tree.heads, list[Word]()
+        above = heads[self.id - 1]
+        while above:
+            found.append(self.sentence[above - 1])
+            above = heads[above - 1]
+        return found
 
     @property
     def subtree(self) -> list[Word]:

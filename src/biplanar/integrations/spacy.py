@@ -20,13 +20,13 @@ from spacy.vocab import Vocab
 from biplanar.data import conllu
 from biplanar.data.arrays import Int64s
 from biplanar.data.forest import Column, offsets_of
-from biplanar.data.spacy_docs import spacy_relation
+from biplanar.data.spacy_docs import noun_chunks, spacy_relation
 from biplanar.decoding import DEFAULT_DECODER
 from biplanar.decoding.beam import Beam
 from biplanar.integrations.carried_model import copy_files, pack, parsing_files, unpack
 from biplanar.integrations.spacy_sentences import DocSentences
 from biplanar.integrations.spacy_tokenizer import BiplanarTokenizer
-from biplanar.pipeline.loading import load
+from biplanar.pipeline.loading import Placement, load
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_input import chunked
@@ -58,7 +58,7 @@ class BiplanarParser:
         threads: int | None = None,
         options: ParseOptions | None = None,
     ) -> None:
-        """`model` is a folder, and None the English model inside; it is loaded when it is first needed."""
+        """`model` is a name or a folder, and None the bundled model; it is loaded when it is first needed."""
         self.vocab, self.model, self.options = vocab, model, options or ParseOptions()
         self._placement: dict[str, Any] = {"device": device, "runtime": runtime, "threads": threads}
         self._parser: Parser | None = None
@@ -189,7 +189,7 @@ def _absolute(heads: Int64s, offsets: Int64s) -> Int64s:
 )
 def make_parser(
     nlp: Language,
-    name: str,  # noqa: ARG001 (every factory is given one)
+    name: str,
     model: str | None,
     device: str,
     runtime: str | None,
@@ -202,10 +202,13 @@ def make_parser(
 ) -> BiplanarParser:
     """The component, by spaCy's configuration."""
     options = ParseOptions(decoder, Beam(beam), tags=tags, retag=retag, batch_words=batch_words)
+    nlp.vocab.get_noun_chunks = noun_chunks  # type: ignore[assignment]  # spaCy itself makes them spans
+    if name not in nlp._meta.get("components", ()):  # else this pipeline is loaded from disk, and brings its model
+        Placement.of(model, device, runtime).folder.read_settings()
     return BiplanarParser(nlp.vocab, model, device=device, runtime=runtime, threads=threads, options=options)
 
 
 @registry.tokenizers("biplanar.tokenizer")  # type: ignore[untyped-decorator]
 def make_tokenizer(model: str | None = None) -> Callable[[Language], BiplanarTokenizer]:
-    """The tokenizer of a model folder, or of the English model inside, by spaCy's configuration."""
+    """The tokenizer of a model, by spaCy's configuration; without one, that of the bundled model."""
     return lambda nlp: BiplanarTokenizer(nlp.vocab, model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from math import isnan
@@ -22,7 +23,7 @@ from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.encodings import Encoding
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lemma_dictionary import LemmaDictionary
-from biplanar.errors import BiplanarError, FileError
+from biplanar.errors import BiplanarError, FileError, ScoreError
 from biplanar.pipeline.document import Document
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.options import DEFAULT_OPTIONS, ParseOptions
@@ -205,7 +206,8 @@ class Parser:
         given = self.given([sentence])
         scores = self.scorer.score(self.scorer.represent(given.corpus.forms), given.corpus.batch([0]))
         decoder, tags = options.tree_decoder(self.inventory), self._given_tags(given, options)
-        found = decoder.several(scores, wanted, tags, chosen_first=chosen_first)
+        with self._named_in_errors():
+            found = decoder.several(scores, wanted, tags, chosen_first=chosen_first)
         trees = [(next(self.annotated(given, parsed, options)), score) for parsed, score in found]
         return SeveralTrees(trees, found[0][0].outcome)
 
@@ -229,7 +231,15 @@ class Parser:
     def parse(self, given: ParserInput, decoder: TreeDecoder, options: ParseOptions = DEFAULT_OPTIONS) -> Parsed:
         """The trees of some sentences, and what else the model predicts."""
         batch_words, upos = options.batch_words or self.batch_words, self._given_tags(given, options)
-        return parse_corpus(self.scorer, given.corpus, decoder, batch_words, upos)
+        with self._named_in_errors():
+            return parse_corpus(self.scorer, given.corpus, decoder, batch_words, upos)
+
+    @contextmanager
+    def _named_in_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except ScoreError as error:
+            raise ScoreError(f"{self.folder.path}: {error}") from error
 
     def to_conllu(self, given: ParserInput, parsed: Parsed, options: ParseOptions = DEFAULT_OPTIONS) -> bytes:
         """Sentences with their trees and columns."""
