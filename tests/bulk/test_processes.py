@@ -171,7 +171,7 @@ def prepare():
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells take from what runs in the background
-    list(work_in_order(prepare, [0.2] * 1000, 2, report=print))
+    list(work_in_order(prepare, [3600] * 2, 2, report=print))
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -177,9 +178,7 @@ class TestParse:
             assert text not in plain.out
 
     def test_columns_are_for_drawings(self, run):
-        check_refused_with(
-            run("parse", TAGGED, "--columns", "upos"), "--columns: expected an output of tree, svg, html, found conllu"
-        )
+        check_refused_with(run("parse", TAGGED, "--columns", "upos"), "--columns is for drawings")
         wanted = "unknown column 'lemmas'; did you mean 'lemma'?"
         check_refused_with(run("parse", TAGGED, "--format", "svg", "--columns", "lemmas"), wanted)
 
@@ -187,6 +186,29 @@ class TestParse:
         result = run("parse", "--format", "tree", "--text", TEXT)
         assert "root" in result.out
         assert "▼" in result.out
+
+    @pytest.mark.parametrize(
+        ("name", "start"),
+        [
+            ("x.png", b"\x89PNG"),
+            ("x.pdf", b"%PDF"),
+            ("x.parquet", b"PAR1"),
+            ("x.svg", b"<svg"),
+            ("x.json", b'{"sent_id"'),
+        ],
+    )
+    def test_a_file_is_what_its_ending_says(self, run, tmp_path, name, start):
+        result = run("parse", "--text", TEXT, "-o", tmp_path / name)
+        assert (result.code, result.err) == (0, "")
+        assert (tmp_path / name).read_bytes().startswith(start)
+
+    def test_odd_file_names(self, run, tmp_path):
+        names = ["a\nb.txt", os.fsdecode(b"caf\xe9.txt")]
+        for name in names:
+            (tmp_path / name).write_text("Yes.")
+        result = run("parse", *(tmp_path / name for name in names))
+        assert (result.code, result.err) == (0, "")
+        assert [one.sent_id for one in parse_conllu(result.out)] == ["a\\nb.txt-1", "caf\\udce9.txt-1"]
 
     def test_a_conllu_file_is_known_by_its_name(self, run, tmp_path):
         out = tmp_path / "out.conllu"
@@ -204,10 +226,11 @@ class TestParse:
         )
 
     def test_bad_requests(self, run, tmp_path):
-        check_refused_with(
-            run("parse", "--input", "horizntal"), "unknown input 'horizntal'; did you mean 'horizontal'?"
-        )
-        check_refused_with(run("parse", "--format", "jsn"), "unknown output 'jsn'; did you mean 'json'?")
+        check_refused_with(run("parse", "--input", "horizntal"), "'horizntal'; did you mean 'horizontal'?")
+        check_refused_with(run("parse", "--format", "jsn"), "'jsn'; did you mean 'json'?")
+        for name in ("x.xyz", "x.doc", "x.xyz.gz"):
+            check_refused_with(run("parse", "--text", "Yes.", "-o", tmp_path / name), "--format")
+        assert list(tmp_path.iterdir()) == []
         check_refused_with(run("parse", "-m", tmp_path), "not a model folder")
         check_refused_with(run("parse", tmp_path / "none.conllu"), "No such file or directory")
         check_refused_with(run("parse", "Nobody came." * 100), "--text")

@@ -78,10 +78,10 @@ def main() -> None:
     except BiplanarError as error:
         complaint = str(error)
     except OSError as error:
-        # Files raise errors of our own, and typer leaves quietly when a reader such as `head` has left: this is a
-        # full disk behind standard output. Python must not try to write there again when it ends.
+        # Files raise errors of our own, and typer leaves quietly when a reader such as `head` has left: without a file
+        # name, this is a full disk behind standard output. Python must not try to write there again when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        complaint = f"<stdout>: {error.strerror or error}"
+        complaint = f"{error.filename or '<stdout>'}: {error.strerror or error}"
     finally:
         gc.freeze()  # or Python would look for garbage once more when it ends, a sixth of a second long
     typer.echo(f"biplanar: error: {complaint}", err=True)
