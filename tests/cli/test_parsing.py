@@ -268,6 +268,6 @@ class TestTrain:
         check_refused_with(run("train", *files, "--network.hiden", 3), "unknown setting 'network.hiden'; did you mean")
         check_refused_with(run("train", *files, "--network.hidden"), "expected --network.hidden VALUE, found no value")
         check_refused_with(run("train", *files, "-e", "2p-gredy"), "did you mean '2p-greedy'?")
-        check_refused_with(run("train", *files, "--device", "abacus"), "device 'abacus' is not there")
+        check_refused_with(run("train", *files, "--device", "abacus"), "no device 'abacus'")
         check_refused_with(run("train", "acurate", *files), "did you mean 'accurate'?")
         assert not (tmp_path / "model").exists()

@@ -6,7 +6,7 @@ import errno
 import json
 import shutil
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import count, islice
 from pathlib import Path
 from random import Random
@@ -224,7 +224,7 @@ class TestResuming:
     def test_a_kill_between_the_log_and_the_checkpoint(self, tmp_path):
         folder, run = self.train(tmp_path)
         until(run, 2)
-        last = read_log(folder.unfinished)[-1].to_dict()
+        last = asdict(read_log(folder.unfinished)[-1])
         with folder.unfinished.log.open("a") as stream:
             stream.write(json.dumps(last | {"epoch": 3}) + "\n")
         list(self.train(tmp_path, resume=True)[1])
@@ -732,7 +732,7 @@ class TestWhereItRuns:
         assert biplanar.load(device="auto").batch_words == 500
 
     def test_devices_that_are_not_there(self):
-        with pytest.raises(BiplanarError, match="device 'abacus' is not there: expected auto, cpu, cuda:N or mps"):
+        with pytest.raises(BiplanarError, match="no device 'abacus'"):
             biplanar.load(device="abacus")
 
     def test_onnx_runtime_has_no_devices(self):

@@ -80,5 +80,5 @@ def test_heads_are_unknown_unless_all_members_know_them() -> None:
 
 
 def test_a_member_that_lacks_a_task_is_refused() -> None:
-    with pytest.raises(BiplanarError, match="found one without plane1"):
+    with pytest.raises(BiplanarError, match="predict plane1"):
         Ensemble([Member(ONE, {"deprel": ("root", "obj")})], TASKS)

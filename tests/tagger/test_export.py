@@ -308,7 +308,7 @@ def test_arcs_that_are_not_all_there_are_refused(tmp_path: Path) -> None:
     (root,) = (output for output in model.graph.output if output.name == "arc.root")
     model.graph.output.remove(root)
     onnx.save(model, tmp_path / "words.onnx")
-    with pytest.raises(FileError, match=r"words\.onnx: expected all of arc\.dependent, arc\.head, arc\.root or none"):
+    with pytest.raises(FileError, match=r"words\.onnx: only some of arc\.dependent"):
         OnnxTagger(tmp_path, VOCABULARY)
 
 
@@ -372,7 +372,7 @@ class TestRelations:
             network.relations.output.bias.add_(1)
         exported(network, tmp_path)
         (tmp_path / "aside").rename(tmp_path / "relations.onnx")
-        with pytest.raises(FileError, match=r"relations\.onnx: expected a part of the same network"):
+        with pytest.raises(FileError, match=r"relations\.onnx: .*the same network"):
             OnnxTagger(tmp_path, VOCABULARY)
 
     def test_a_truncated_file(self, network: Tagger, tmp_path: Path) -> None:
@@ -409,7 +409,7 @@ def test_known_forms_of_another_network(tmp_path: Path) -> None:
     exported(random_network(CONFIGS["small forms"]), tmp_path / "one", int8=True).write_known(VOCABULARY)
     exported(random_network(CONFIGS["two layers"]), tmp_path / "two", int8=True)
     (tmp_path / "one" / "known.npz").rename(tmp_path / "two" / "known.npz")
-    with pytest.raises(FileError, match=r"known\.npz: expected a part of the same network"):
+    with pytest.raises(FileError, match=r"known\.npz: .*the same network"):
         OnnxTagger(tmp_path / "two", VOCABULARY)
 
 

@@ -73,5 +73,5 @@ def test_a_network_that_fits_nowhere_is_refused() -> None:
     sizes = ("word_dim", "char_hidden", "output_hidden", "relation_hidden", "arc_dim")
     alien = dict.fromkeys(sizes, 3) | {"char_dim": 5, "hidden": 7}
     vocabulary = replace(OTHER, tasks={"x": ("a",), "deprel": ("b",)})
-    with pytest.raises(BiplanarError, match="expected a model with layers of the same sizes to start from"):
+    with pytest.raises(BiplanarError, match="no layer has the same size"):
         started(vocabulary, alien)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -226,7 +226,7 @@ def _extend(folder: ModelFolder, trainer: Trainer, origin: Origin) -> None:
 
 def _write_log(folder: ModelFolder, records: Iterable[Record]) -> None:
     with writing(folder.log) as stream:
-        stream.writelines(json.dumps(record.to_dict()) + "\n" for record in records)
+        stream.writelines(json.dumps(asdict(record)) + "\n" for record in records)
 
 
 def read_log(folder: ModelFolder) -> list[Record]:

@@ -1,4 +1,4 @@
-"""Choosing what decoding makes of a model's scores: on the dev file, when training ends."""
+"""Choosing the weights of decoding on dev, when training ends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from biplanar.tagger.predict import Scorer
 # What is tried.
 ARC_WEIGHTS = (0.5, 1.0, 2.0, 3.0)
 
-# Words of the dev file on which probabilities are calibrated, at most.
+# Probabilities are calibrated on up to this many words of dev.
 MOST_WORDS = 20_000
 
 

@@ -44,7 +44,7 @@ def choose_device(name: str) -> torch.device:
         device = torch.device(name)
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        raise BiplanarError(f"device {name!r} is not there: expected auto, cpu, cuda:N or mps") from error
+        raise BiplanarError(f"no device {name!r}; devices are auto, cpu, cuda:N and mps") from error
     return device
 
 

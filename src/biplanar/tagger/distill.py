@@ -12,7 +12,7 @@ from biplanar.decoding.scores import LikelyHeads, log_probabilities
 from biplanar.tagger.features import Corpus, batches_by_words
 from biplanar.tagger.predict import Scorer
 
-# Of each word's labels, so many are kept, with their probabilities: all others together seldom reach 0.001.
+# The labels of a word that are kept with their probabilities: all others together seldom reach 0.001.
 MOST_LABELS = 8
 
 # What the relations given the head are called beside the tasks.

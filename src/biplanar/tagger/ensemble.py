@@ -42,9 +42,7 @@ class Ensemble:
     def __post_init__(self) -> None:
         for member in self.members:
             if missing := sorted(set(self.tasks) - set(member.tasks) - set(COLUMNS)):
-                raise BiplanarError(
-                    f"expected all models to predict {', '.join(self.tasks)}, found one without {missing[0]}"
-                )
+                raise BiplanarError(f"not all of the models predict {missing[0]}")
 
     def represent(self, forms: Sequence[str]) -> list[Any]:
         """What each member wants."""

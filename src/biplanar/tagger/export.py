@@ -158,15 +158,20 @@ def _apply_all(encoder: EncoderExport, layers: dict[str, nn.Linear], hidden: str
 
 def _arcs(graph: Graph, arcs: BiaffineArcs, dependents: str, heads: str) -> dict[str, Shape]:
     """Like `BiaffineArcs.vectors`, from its first layers; gives the shapes of the tables."""
-    weight = array_of(arcs.arc_weight)  # (arc_dim + 1, arc_dim), its last row for the one beside each dependent
     active = graph.add("LeakyRelu", [dependents], "arc.dependent.activation", alpha=0.1)
-    product = graph.product(weight[:-1].T, active, "arc.dependent")
-    wanted = graph.add("Add", [product, graph.constant(weight[-1], "arc.dependent.bias")], ARC_DEPENDENT)
-    root = nn.functional.leaky_relu(arcs.arc_head(arcs.root), 0.1)
-    graph.add("MatMul", [wanted, graph.constant(array_of(root)[:, None], "arc.root.vector")], ARC_ROOT)
+    _weigh(graph, arcs, active, ARC_DEPENDENT, ARC_ROOT)
     graph.add("LeakyRelu", [heads], ARC_HEAD, alpha=0.1)
-    size = weight.shape[1]
+    size = arcs.arc_weight.shape[1]
     return {ARC_DEPENDENT: ["all words", size], ARC_HEAD: ["all words", size], ARC_ROOT: ["all words", 1]}
+
+
+def _weigh(graph: Graph, arcs: BiaffineArcs, dependents: str, vectors: str, roots: str) -> None:
+    """The vectors whose products with those of heads are scores of arcs, and their scores of the root: (..., 1)."""
+    weight = array_of(arcs.arc_weight)  # (arc_dim + 1, arc_dim), its last row for the one beside each dependent
+    product = graph.product(weight[:-1].T, dependents, f"{vectors}.weighed")
+    graph.add("Add", [product, graph.constant(weight[-1], f"{vectors}.bias")], vectors)
+    root = nn.functional.leaky_relu(arcs.arc_head(arcs.root), 0.1)
+    graph.add("MatMul", [vectors, graph.constant(array_of(root)[:, None], f"{roots}.vector")], roots)
 
 
 def _columns(encoder: EncoderExport, columns: ColumnOutputs, hidden: str, width: int) -> dict[str, Shape]:
@@ -250,17 +255,13 @@ def _arc_probabilities(encoder: EncoderExport, arcs: BiaffineArcs, hidden: str, 
         _apply(graph, leaky, _on_states(encoder, array_of(layer.weight), bias_of(layer), hidden, name), name)
         for layer, name in ((arcs.arc_dependent, "arc_dependent"), (arcs.arc_head, "arc_head"))
     )  # (sentences, words, arc_dim)
-    weight = array_of(arcs.arc_weight)  # (arc_dim + 1, arc_dim), its last row for the one beside each dependent
-    product = graph.product(weight[:-1].T, dependents, "arc_weight")  # (sentences, words, arc_dim)
-    wanted = graph.add("Add", [product, graph.constant(weight[-1], "arc_bias")], "arc_wanted")
-    head_of_root = graph.constant(array_of(leaky(arcs.arc_head(arcs.root)))[:, None], "arc_root")  # (arc_dim, 1)
-    root_scores = graph.add("MatMul", [wanted, head_of_root], "arcs.root")  # (sentences, words, 1)
+    _weigh(graph, arcs, dependents, "arc_wanted", "arcs.root")
     turned = graph.add("Transpose", [heads], "arc_head.by_feature", perm=[0, 2, 1])
-    scores = graph.add("MatMul", [wanted, turned], "arcs.words")  # (sentences, words, words)
+    scores = graph.add("MatMul", ["arc_wanted", turned], "arcs.words")  # (sentences, words, words)
     columns = graph.add("Unsqueeze", [mask, graph.integers([1], "mask.columns.axis")], "mask.columns")
     never = graph.constant(np.array(NEVER, dtype=np.float32), "never")
     scores = graph.add("Where", [columns, scores, never], "arcs.masked")
-    scores = graph.add("Concat", [root_scores, scores], "arcs", axis=2)  # (sentences, words, 1 + words)
+    scores = graph.add("Concat", ["arcs.root", scores], "arcs", axis=2)  # (sentences, words, 1 + words)
     probabilities = graph.add("Softmax", [scores], "arcs.probabilities", axis=2)
     rows = graph.add("Unsqueeze", [mask, graph.integers([2], "mask.rows.axis")], "mask.rows")
     probabilities = graph.add(

@@ -80,11 +80,7 @@ class BiLstmExport:
         for number, layer in enumerate(encoder.layers):
             name = f"layers.{number}"
             always = None if number else _treebank(encoder)
-            lstm: _Lstm | _FramedLstm
-            if graph.int8:
-                lstm = _FramedLstm(graph, layer, name, None if number else _form_scale(encoder), always=always)
-            else:
-                lstm = _Lstm(graph, layer, name, always=always)
+            lstm = _Lstm(graph, layer, name, None if number else _form_scale(encoder), always=always)
             states = lstm.run(hidden, "lengths", f"{name}.states")  # (words, 2, sentences, hidden)
             states = graph.add("Transpose", [states], f"{name}.joined", perm=[0, 2, 1, 3])
             shape = graph.integers([0, 0, -1], f"{name}.shape")  # 0: as it is
@@ -117,14 +113,12 @@ def _spell(graph: Graph, encoder: BiLstm) -> str:
     return graph.add("Flatten", [last], "spelling", axis=1)
 
 
-def _letters(graph: Graph, encoder: BiLstm) -> tuple[str, _Lstm | _FramedLstm]:
+def _letters(graph: Graph, encoder: BiLstm) -> tuple[str, _Lstm]:
     """The embedding of characters, and the LSTM that reads it."""
-    table = array_of(encoder.char_embedding.weight)
-    if not graph.int8:
-        return graph.constant(table, "char_embedding"), _Lstm(graph, encoder.char_lstm, "char_lstm")
-    scale = _scale(encoder.char_embedding)
-    framed = np.concatenate([table / scale, np.tile(FRAME, (len(table), 1))], axis=1)
-    return graph.halves(framed, "char_embedding"), _FramedLstm(graph, encoder.char_lstm, "char_lstm", scale)
+    table, scale = array_of(encoder.char_embedding.weight), _scale(encoder.char_embedding)
+    if graph.int8:
+        table = np.concatenate([table / scale, np.tile(FRAME, (len(table), 1))], axis=1)
+    return graph.halves(table, "char_embedding"), _Lstm(graph, encoder.char_lstm, "char_lstm", scale)
 
 
 def _form_scale(encoder: BiLstm) -> Float32s:
@@ -165,61 +159,47 @@ def _gates(parameter: Float32s) -> Float32s:
 
 
 class _Lstm:
-    """A bidirectional LSTM in floats, which may run at several places of the graph."""
+    """A bidirectional LSTM, which may run at several places of the graph.
 
-    def __init__(self, graph: Graph, module: nn.Module, name: str, *, always: Float32s | None = None) -> None:
-        assert isinstance(module, nn.LSTM)
-        self.graph, self.hidden = graph, module.hidden_size
-        inputs, recurrent, bias = _weights(module, always)
-        self.inputs, self.recurrent = (
-            graph.floats(inputs, f"{name}.weight_ih"),
-            graph.floats(recurrent, f"{name}.weight_hh"),
-        )
-        self.bias = graph.constant(np.concatenate([bias, np.zeros_like(bias)], axis=1), f"{name}.bias")  # (2, 8 hidden)
-
-    def run(self, sequence: str, lengths: str, name: str, *, output: int = 0) -> str:
-        """The states at all times (output 0) or the last ones (output 1)."""
-        times = self.graph.add("Cast", [lengths], f"{name}.lengths", to=TensorProto.INT32)
-        inputs = [sequence, self.inputs, self.recurrent, self.bias, times]
-        how: dict[str, Any] = {"output": output, "direction": "bidirectional", "hidden_size": self.hidden}
-        return self.graph.add("LSTM", inputs, name, **how)
-
-
-class _FramedLstm:
-    """A bidirectional LSTM in int8. In each direction, two more states are always 1 and -1."""
+    In int8, two more states in each direction are always 1 and -1.
+    """
 
     def __init__(
         self, graph: Graph, module: nn.Module, name: str, scale: Float32s | None, *, always: Float32s | None = None
     ) -> None:
-        """What comes in has been divided by `scale` and framed; without a scale it is another LSTM's states."""
+        """In int8, inputs have been divided by `scale` and framed; without a scale they are another LSTM's states."""
         assert isinstance(module, nn.LSTM)
-        self.graph, self.hidden = graph, module.hidden_size + len(FRAME)
+        self.graph, self.hidden = graph, module.hidden_size
         inputs, recurrent, bias = _weights(module, always)
-        inputs = _with_frames(inputs) if scale is None else _behind_frame(inputs * scale)
-        inputs = _more_units(inputs)  # (2, 4 hidden, features)
-        recurrent = _behind_frame(_more_units(recurrent))  # (2, 4 hidden, hidden)
-        gates = np.stack([np.full(2, OPEN), np.full(2, OPEN), np.full(2, OPEN), OPEN * FRAME])  # (4, 2)
-        bias = _more_units(bias[..., None], gates)[..., 0]  # (2, 4 hidden)
-        cells = np.zeros((2, 1, self.hidden), dtype=np.float32)
-        cells[..., -len(FRAME) :] = FULL * FRAME
-        self.cells = graph.constant(cells, f"{name}.cells")
+        if graph.int8:
+            self.hidden += len(FRAME)
+            inputs = _more_units(_with_frames(inputs) if scale is None else _behind_frame(inputs * scale))
+            recurrent = _behind_frame(_more_units(recurrent))  # (2, 4 hidden, hidden)
+            gates = np.stack([np.full(2, OPEN), np.full(2, OPEN), np.full(2, OPEN), OPEN * FRAME])  # (4, 2)
+            bias = _more_units(bias[..., None], gates)[..., 0]  # (2, 4 hidden)
+            cells = np.zeros((2, 1, self.hidden), dtype=np.float32)
+            cells[..., -len(FRAME) :] = FULL * FRAME
+            self.cells = graph.constant(cells, f"{name}.cells")
         self.inputs, self.recurrent = (
-            graph.bytes(inputs, f"{name}.weight_ih"),
-            graph.bytes(recurrent, f"{name}.weight_hh"),
+            graph.bytes(weight, f"{name}.{kind}") if graph.int8 else [graph.floats(weight, f"{name}.{kind}")]
+            for weight, kind in ((inputs, "weight_ih"), (recurrent, "weight_hh"))
         )
         self.bias = graph.constant(np.concatenate([bias, np.zeros_like(bias)], axis=1), f"{name}.bias")  # (2, 8 hidden)
 
     def run(self, sequence: str, lengths: str, name: str, *, output: int = 0) -> str:
         """The states at all times (output 0) or the last ones (output 1)."""
-        times = self.graph.add("Cast", [lengths], f"{name}.lengths", to=TensorProto.INT32)
-        sentences = self.graph.add("Shape", [lengths], f"{name}.sentences")
-        ends = [self.graph.integers([2], f"{name}.directions"), sentences, self.graph.integers([1], f"{name}.one")]
-        shape = self.graph.add("Concat", ends, f"{name}.cells.shape", axis=0)
-        cells = self.graph.add("Expand", [self.cells, shape], f"{name}.cells")  # (2, sentences, hidden)
-        weights = [self.inputs[0], self.recurrent[0], self.bias, times, "", cells, ""]  # no first states, no peepholes
-        inputs = [sequence, *weights, *self.inputs[1:], *self.recurrent[1:]]
+        graph = self.graph
+        times = graph.add("Cast", [lengths], f"{name}.lengths", to=TensorProto.INT32)
+        inputs = [sequence, self.inputs[0], self.recurrent[0], self.bias, times]
         how: dict[str, Any] = {"output": output, "direction": "bidirectional", "hidden_size": self.hidden}
-        return self.graph.add("DynamicQuantizeLSTM", inputs, name, domain=MICROSOFT, **how)
+        if not graph.int8:
+            return graph.add("LSTM", inputs, name, **how)
+        sentences = graph.add("Shape", [lengths], f"{name}.sentences")
+        ends = [graph.integers([2], f"{name}.directions"), sentences, graph.integers([1], f"{name}.one")]
+        shape = graph.add("Concat", ends, f"{name}.cells.shape", axis=0)
+        cells = graph.add("Expand", [self.cells, shape], f"{name}.cells")  # (2, sentences, hidden)
+        inputs += ["", cells, "", *self.inputs[1:], *self.recurrent[1:]]  # no first states, no peepholes
+        return graph.add("DynamicQuantizeLSTM", inputs, name, domain=MICROSOFT, **how)
 
 
 def _more_units(parameter: Float32s, of_frame: Float32s | None = None) -> Float32s:

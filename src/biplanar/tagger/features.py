@@ -224,7 +224,7 @@ class Corpus:
 
 
 def batches_by_words(lengths: Int64s, most_words: int, order: Int64s) -> list[Int64s]:
-    """Cut an order of sentences into batches of at most so many words, padding included; a long sentence goes alone."""
+    """Cut an order of sentences into batches of up to `most_words` words with padding; a long sentence goes alone."""
     batches, start, longest = [], 0, 0
     for at, length in enumerate(lengths[order].tolist()):
         longest = max(longest, length)

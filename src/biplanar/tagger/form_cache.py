@@ -10,7 +10,7 @@ import numpy as np
 
 from biplanar.tagger.features import Spellings, Vocabulary
 
-# Forms that are remembered; when there are more, the cache starts anew. With 500 features 100,000 take 200 MB.
+# Forms that are remembered; when there are more, the cache is emptied. With 500 features 100,000 take 200 MB.
 MOST_FORMS = 100_000
 
 # The first forms there is room for; it grows by doubling.
@@ -38,7 +38,7 @@ class FormCache:
         self._forget()
 
     def _forget(self) -> None:
-        """Start anew, with what was known at first."""
+        """Keep only what was known at first."""
         count = 0 if self._known is None else len(self._known)
         self._rows = {form: row for row, form in enumerate(self.vocabulary.forms[:count])}
         self._vectors = self._known

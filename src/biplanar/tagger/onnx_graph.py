@@ -133,7 +133,7 @@ def write_model(model: onnx.ModelProto, path: Path) -> None:
     """Write a graph to a file."""
     size = sum(len(weight.raw_data) for weight in model.graph.initializer)
     if size > LARGEST_FILE:
-        raise BiplanarError(f"{path}: expected at most {LARGEST_FILE} bytes, found {size}; leave out some word vectors")
+        raise BiplanarError(f"{path}: too large for ONNX ({size:,} bytes); a lower vocabulary.vectors_limit helps")
     with writing(path) as stream:
         stream.buffer.write(model.SerializeToString(deterministic=True))
 

@@ -85,7 +85,7 @@ class OnnxTagger:
         if len(session.get_outputs()) != 1:
             raise FileError(f"{path}: not the graph that belongs here: it has several outputs")
         if _metadata(session, NETWORK_KEY) != self._network:
-            raise FileError(f"{path}: expected a part of the same network as {self.files.words}, found another's")
+            raise FileError(f"{path}: not of the same network as {self.files.words}")
         return session
 
     def _check_labels(self, vocabulary: Vocabulary) -> None:
@@ -94,9 +94,9 @@ class OnnxTagger:
                 expected = f"expected scores for the {len(names)} labels of {task}"
                 raise FileError(f"{self.files.words}: {expected}, found {found}")
         if (DEPENDENT in self.labels) != (GOVERNOR in self.labels):
-            raise FileError(f"{self.files.words}: expected both {DEPENDENT} and {GOVERNOR} or neither, found one")
+            raise FileError(f"{self.files.words}: only one of {DEPENDENT} and {GOVERNOR}")
         if len({name in self.labels for name in ARC_TABLES}) > 1:
-            raise FileError(f"{self.files.words}: expected all of {', '.join(ARC_TABLES)} or none, found some")
+            raise FileError(f"{self.files.words}: only some of {', '.join(ARC_TABLES)}")
 
     def _read_known(self, forms: int) -> Float32s | None:
         path = self.files.known
@@ -111,7 +111,7 @@ class OnnxTagger:
                 raise ValueError("compressed")  # what may become much larger than the file
             rounded, network = parts["vectors"], str(parts["network"])
         if network != self._network:
-            raise FileError(f"{path}: expected a part of the same network as {self.files.words}, found another's")
+            raise FileError(f"{path}: not of the same network as {self.files.words}")
         expected = (min(forms, MOST_KNOWN), self._form_width)
         if rounded.shape != expected or rounded.dtype != np.int8:
             found = f"{rounded.shape} of {rounded.dtype}"

@@ -1,12 +1,12 @@
-"""Training: a stream of records, one for each look at the dev file, that can be cut off anywhere and taken up again."""
+"""Training: a stream of records, one for each evaluation on dev, that can be stopped anywhere and resumed."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import torch
@@ -59,7 +59,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Record:
-    """One look at the dev file. `loss` is the mean since the last one, of one word."""
+    """One evaluation on dev. `loss` is the mean per word since the last one."""
 
     epoch: int
     epochs: int
@@ -68,10 +68,6 @@ class Record:
     las: float
     words_per_second: float
     best: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
 
     def __str__(self) -> str:
         scores = f"loss {self.loss:.3f}  dev UAS {self.uas:.2f}  LAS {self.las:.2f}"
@@ -147,7 +143,7 @@ class Trainer:
         teachers: Sequence[Member] = (),
         start: tuple[Tagger, Vocabulary] | None = None,
     ) -> None:
-        """`treebanks` says of which treebank each training sentence is; the dev file is of the first.
+        """`treebanks` says of which treebank each training sentence is; dev is of the first.
 
         With `teachers`, the network learns from their soft targets for the training sentences, beside the labels.
         `start` is another network, whose weights this one starts from as far as they fit.
@@ -190,7 +186,8 @@ class Trainer:
         )
         self.average = None
         if config.training.average is not None:
-            self.average = AveragedModel(self.network, multi_avg_fn=_running_mean(config.training.average))
+            mean = get_ema_multi_avg_fn(config.training.average)  # type: ignore[no-untyped-call]
+            self.average = AveragedModel(self.network, multi_avg_fn=mean)
         self.epoch, self.best_las, self.stale = 0, -1.0, 0
         # The last row of each is that of padding.
         self._targets = {
@@ -385,7 +382,7 @@ class Trainer:
         return Gold(words, heads, governors, targets, soft)
 
     def evaluate(self) -> tuple[float, float]:
-        """UAS and exact LAS on the dev file, with gold words, in percent; by a search if one knows the labels."""
+        """UAS and exact LAS on dev in percent, with gold words; by search if the encoding is searchable."""
         inventory = LabelInventory(self.encoding, self.vocabulary.tasks)
         chosen = get_decoder(DEFAULT_DECODER if is_searchable(self.encoding) else DEFAULT_LABEL_DECODER)
         decoder, names = TreeDecoder(inventory, chosen, QUICK), np.array(inventory.deprels)
@@ -395,10 +392,6 @@ class Trainer:
         heads = system.heads == self.dev.heads
         relations = names[system.relations] == np.array(self.dev.deprels.labels())
         return 100 * float(heads.mean()), 100 * float((heads & relations).mean())
-
-
-def _running_mean(decay: float) -> Any:
-    return get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
 
 
 def enough_epochs(batches: int) -> int:
@@ -420,7 +413,7 @@ def _is_taught(task: str, teachers: Sequence[Member]) -> bool:
 def _check(config: Config) -> None:
     for name in ("arcs", "attention"):
         if getattr(config.network, name) and not config.auxiliary.arcs:
-            raise ConfigError(f"network.{name}: expected auxiliary.arcs above 0, as that loss teaches it, found 0")
+            raise ConfigError(f"network.{name} needs auxiliary.arcs above 0: that loss trains it")
 
 
 def _numbers(treebanks: Sequence[int] | None, config: Config) -> Int64s | None:

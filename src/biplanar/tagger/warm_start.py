@@ -37,7 +37,7 @@ def start_from(network: Tagger, vocabulary: Vocabulary, source: Tagger, known: V
             continue
         copied += 1
     if not copied:
-        raise BiplanarError("expected a model with layers of the same sizes to start from, found none that fits")
+        raise BiplanarError("cannot start from this model: no layer has the same size")
 
 
 def _rows(network: Tagger, vocabulary: Vocabulary, source: Tagger, known: Vocabulary) -> Iterator[tuple[str, Rows]]:

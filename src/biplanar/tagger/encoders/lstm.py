@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-# Sequences that differ much in length are not padded to the longest of all, but to the longest of up to so many steps.
+# Sequences are padded in groups by their numbers of steps, up to these, not all to the longest.
 GROUPS = (4, 7, 11, 20)
 
 
