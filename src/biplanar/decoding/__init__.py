@@ -16,6 +16,7 @@ from biplanar.decoding.decoders import (
     DEFAULT_DECODER,
     DEFAULT_LABEL_DECODER,
     Decoder,
+    all_decoders,
     get_decoder,
     get_repair,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "DEFAULT_DECODER",
     "DEFAULT_LABEL_DECODER",
     "Decoder",
+    "all_decoders",
     "decode_forest",
     "get_decoder",
     "root_likeness",

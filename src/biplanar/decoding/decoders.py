@@ -15,6 +15,7 @@ from biplanar.decoding.repair import Repair, repair_cleanly, repair_like_the_aut
 from biplanar.decoding.scores import best_labels
 from biplanar.decoding.sentences import ScoredSentences
 from biplanar.errors import UnknownNameError
+from biplanar.plugins import add_installed
 
 
 class Decoder(Protocol):
@@ -120,15 +121,23 @@ DECODERS: dict[str, Decoder] = {decoder.name: decoder for decoder in _ALL}
 DEFAULT_DECODER, DEFAULT_LABEL_DECODER = "search", "greedy"
 
 
+def all_decoders() -> dict[str, Decoder]:
+    """The decoders, with those of installed packages."""
+    add_installed("decoders", DECODERS)
+    return DECODERS
+
+
 def get_decoder(name: str) -> Decoder:
     """The decoder of that name."""
-    if name not in DECODERS:
+    if name not in DECODERS and name not in all_decoders():
         raise UnknownNameError("decoder", name, DECODERS)
     return DECODERS[name]
 
 
 def get_repair(name: str) -> Repair:
     """The repair of a decoder that takes labels alone."""
+    if name not in DECODERS:
+        add_installed("decoders", DECODERS)
     repairs = {known: decoder.repair for known, decoder in DECODERS.items() if decoder.repair is not None}
     if name not in repairs:
         raise UnknownNameError("decoder", name, repairs)

@@ -15,8 +15,9 @@ from biplanar.encodings.positions import Absolute, Relative, RelativePos
 from biplanar.encodings.transitions import ARC_EAGER, ARC_HYBRID, ARC_STANDARD, COVINGTON, Transitions
 from biplanar.errors import UnknownNameError
 from biplanar.planes.assignment import STRATEGIES
+from biplanar.plugins import add_installed
 
-__all__ = ["ENCODINGS", "LIFTED", "PROJECTIVE", "Encoding", "get_encoding"]
+__all__ = ["ENCODINGS", "LIFTED", "PROJECTIVE", "Encoding", "all_encodings", "get_encoding"]
 
 _ALL: tuple[Encoding, ...] = (
     Brackets("1p-brackets", None),
@@ -41,11 +42,17 @@ PROJECTIVE = ("4-bit", "hexatags", "arc-standard", "arc-eager", "arc-hybrid")
 LIFTED = tuple(f"{name}+{scheme}" for name in PROJECTIVE for scheme in SCHEMES)
 
 
+def all_encodings() -> dict[str, Encoding]:
+    """The encodings, with those of installed packages."""
+    add_installed("encodings", ENCODINGS)
+    return ENCODINGS
+
+
 def get_encoding(name: str) -> Encoding:
     """The encoding of that name, with lifting if the name says so."""
     inner, plus, scheme = name.partition("+")
     if plus and inner in PROJECTIVE:
         return with_lifting(ENCODINGS[inner], scheme)
-    if name not in ENCODINGS:
+    if name not in ENCODINGS and name not in all_encodings():
         raise UnknownNameError("encoding", name, ENCODINGS)
     return ENCODINGS[name]

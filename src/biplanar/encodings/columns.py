@@ -16,6 +16,7 @@ from biplanar.data.conllu import EMPTY, FEATS, FORM, LEMMA, UPOS, XPOS, Sentence
 from biplanar.data.forest import Column, distinct_pairs
 from biplanar.encodings.lemma_rules import apply_rule, make_rule, rule_parts
 from biplanar.errors import UnknownNameError
+from biplanar.plugins import add_installed
 
 UNLABELLED = -1  # the number of a label that is not known, so that nothing is learned from it
 
@@ -153,6 +154,8 @@ def get_columns(names: str) -> list[OutputColumn]:
     """The columns of some names, with commas between."""
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     for name in wanted:
+        if name not in COLUMNS:
+            add_installed("columns", COLUMNS)
         if name not in COLUMNS:
             raise UnknownNameError("column", name, COLUMNS)
     return [COLUMNS[name] for name in wanted]

@@ -18,7 +18,7 @@ from biplanar.data.files import UTF_8, display_name
 from biplanar.data.forest import Column, Forest
 from biplanar.data.formats import COMPRESSED
 from biplanar.decoding import decode_forest
-from biplanar.encodings import ENCODINGS, Encoding, get_encoding
+from biplanar.encodings import ENCODINGS, Encoding, all_encodings, get_encoding
 from biplanar.encodings.lifting import lift, lower
 from biplanar.errors import FileError
 from biplanar.planes.crossings import nonprojective
@@ -137,7 +137,7 @@ def treebank_statistics(
     `encodings` are those that are compared, by default all, and in `label_sizes` and `unseen_labels` those of the
     paper. Without splits, coverage and labels are of all trees, and `files` has the sizes.
     """
-    trees, names = treebank.chosen("train"), list(ENCODINGS) if encodings is None else encodings
+    trees, names = treebank.chosen("train"), list(all_encodings()) if encodings is None else encodings
     known = [encoding for encoding in map(get_encoding, names) if trees and have_tags(trees, encoding)]
     covered = {one.name: _coverage_of(trees, one) for one in known} if trees else {}
     others = {name: forest for name, forest in treebank.splits.items() if treebank.has_splits and name != "train"}

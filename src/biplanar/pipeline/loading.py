@@ -13,6 +13,7 @@ from pathlib import Path
 from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import get_encoding
+from biplanar.encodings.columns import get_columns
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
@@ -76,6 +77,7 @@ def load(
     for task in (*encoding.tasks, DEPREL):
         if not vocabulary.tasks.get(task):
             raise FileError(f"{place.folder.vocabulary}: no labels of {task}, which {config.encoding} needs")
+    get_columns(config.network.columns)  # those of installed packages are known from here on
     inventory = LabelInventory(encoding, vocabulary.tasks, weights_of(config))
     scorer = _load_scorer(place, config, vocabulary, threads)
     lemmas = place.folder.read_lemmas()

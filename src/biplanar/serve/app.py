@@ -19,8 +19,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from biplanar.decoding import DECODERS
-from biplanar.encodings import ENCODINGS
+from biplanar.decoding import all_decoders
+from biplanar.encodings import all_encodings
 from biplanar.serve import documents, udpipe
 from biplanar.serve.batching import Batcher
 from biplanar.serve.budget import ByteBudget, Lease
@@ -132,8 +132,8 @@ class Service:
         choices: Choices = {
             "default": self.models.default.name,
             "models": [model.facts for model in self.models.all],
-            "decoders": list(DECODERS),
-            "encodings": list(ENCODINGS),
+            "decoders": list(all_decoders()),
+            "encodings": list(all_encodings()),
             "limits": {"bytes": self.config.body_bytes, **{name: getattr(self.config, name) for name in SHOWN_LIMITS}},
         }
         return JSONResponse(choices)

@@ -9,11 +9,11 @@ from functools import cached_property
 from pathlib import Path
 
 from biplanar.data.conllu import Sentence
-from biplanar.decoding import DECODERS
+from biplanar.decoding import all_decoders
 from biplanar.decoding.inventory import UPOS
 from biplanar.decoding.search import finds_several_trees
 from biplanar.draw import draw_sentence
-from biplanar.encodings import ENCODINGS
+from biplanar.encodings import all_encodings
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
 from biplanar.pipeline.loading import load
 from biplanar.pipeline.model_folder import BUNDLED
@@ -59,11 +59,11 @@ class Model:
         sentence = Sentence.from_words(["Ready", "."], upos=["ADJ", "PUNCT"])
         # Its words get labels that contradict each other, for which there are searches of their own.
         odd_sentence = Sentence.from_words(["so"] * 60, upos=["ADV"] * 60)
-        for decoder in DECODERS:
+        for decoder in all_decoders():
             list(self.parser.pipe([odd_sentence], decoder=decoder, probabilities=True))
             for parsed in self.parser.pipe([sentence], decoder=decoder, probabilities=True):
                 is_projective(parsed.tree)
-                for encoding in ENCODINGS:
+                for encoding in all_encodings():
                     draw_sentence(parsed, encoding=encoding)
         if finds_several_trees(self.parser.encoding):
             self.parser.several_trees(sentence, 2)
