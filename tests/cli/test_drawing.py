@@ -91,7 +91,7 @@ class TestAgainst:
     def test_other_words(self, run, tmp_path):
         other, path = tmp_path / "other.conllu", tmp_path / "x.html"
         other.write_text(PARSED.read_text(encoding="utf-8").replace("puer", "puella"), encoding="utf-8")
-        wanted = f"{other}:5: expected 'puer', as in {CROSSING}:5, found 'puella'"
+        wanted = f"{other}:5: 'puella' instead of 'puer', as in {CROSSING}:5"
         check_refused(run("draw", CROSSING, "--against", other, "-o", path), wanted)
         assert not path.exists()
 

@@ -37,7 +37,7 @@ def test_texts_from_right_to_left_are_turned():
 
 
 def test_another_ending(tmp_path):
-    with pytest.raises(BiplanarError, match=r"^expected a picture that ends in \.svg, \.png, \.pdf, found '\.gif'$"):
+    with pytest.raises(BiplanarError, match=r"'\.gif'"):
         save_image(SVG, tmp_path / "tree.gif")
     assert list(tmp_path.iterdir()) == []
 

@@ -147,7 +147,7 @@ class TestTerminal:
         assert width is None or all(cell_len(line) <= width for line in lines)
 
     def test_a_value_for_each_word(self):
-        with pytest.raises(LabelError, match="upos: expected 3 labels, one for each word, found 1"):
+        with pytest.raises(LabelError, match="upos: 1 "):
             draw_tree(SMALL.forms, SMALL.tree, columns={"upos": ["X"]})
 
 

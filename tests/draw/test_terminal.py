@@ -291,19 +291,19 @@ class TestColour:
 
 class TestRefusals:
     def test_as_many_forms_as_words(self):
-        with pytest.raises(TreeError, match="expected a tree of 1 words, found one of 6"):
+        with pytest.raises(TreeError, match="6 words"):
             draw_tree(["a"], FIGURE_1)
 
     def test_rows_have_a_label_for_each_word(self):
-        with pytest.raises(LabelError, match="tag: expected 6 labels, one for each word, found 1"):
+        with pytest.raises(LabelError, match="tag: 1 "):
             draw_tree(FIGURE_1_WORDS, FIGURE_1, rows={"tag": ["X"]})
 
     def test_planes_have_a_number_for_each_word(self):
-        with pytest.raises(LabelError, match="planes: expected 6 labels, one for each word, found 2"):
+        with pytest.raises(LabelError, match="planes: 2 "):
             draw_tree(FIGURE_1_WORDS, FIGURE_1, planes=[1, 1])
 
     def test_there_are_two_planes(self):
-        with pytest.raises(LabelError, match="planes: expected 0, 1 or 2, found 3"):
+        with pytest.raises(LabelError, match="plane 3"):
             draw_tree(FIGURE_1_WORDS, FIGURE_1, planes=[0, 1, 1, 2, 3, 1])
 
 

@@ -84,12 +84,12 @@ class Skyline:
 def check_drawable(forms: Sequence[str], tree: Tree, planes: Sequence[int], rows: Mapping[str, Sequence[str]]) -> None:
     """Raise an error if words, tree, planes and rows do not fit together."""
     if len(forms) != len(tree):
-        raise TreeError(f"expected a tree of {len(forms)} words, found one of {len(tree)}")
+        raise TreeError(f"a tree of {len(tree)} words does not fit {len(forms)} forms")
     for name, row in {"planes": planes, **rows}.items():
         if len(row) != len(tree):
-            raise LabelError(f"{name}: expected {len(tree)} labels, one for each word, found {len(row)}")
+            raise LabelError(f"{name}: {len(row)} values for {len(tree)} words")
     if unknown := set(planes) - {0, 1, 2}:
-        raise LabelError(f"planes: expected 0, 1 or 2, found {min(unknown)}")
+        raise LabelError(f"there is no plane {min(unknown)}, only 0 (none), 1 and 2")
 
 
 def planes_to_draw(tree: Tree) -> list[int]:

@@ -79,7 +79,7 @@ def paired(gold: Iterable[Sentence], system: Iterable[Sentence]) -> Iterator[tup
     """The sentences of two files side by side; an error says where their words begin to differ."""
     for one, other in zip_longest(gold, system):
         if one is None or other is None:
-            raise (one or other).error_at(1, "expected no more sentences, as in the other file, found one")
+            raise (one or other).error_at(1, "the other file has no more sentences")
         _check_same_words(one, other)
         yield one, other
 
@@ -89,5 +89,5 @@ def _check_same_words(gold: Sentence, system: Sentence) -> None:
         if wanted != found:
             there = gold.error_at(min(word, len(gold)), "")
             shown = ["the end of the sentence" if form is None else repr(form) for form in (wanted, found)]
-            message = f"expected {shown[0]}, as in {there.path}:{there.line}, found {shown[1]}"
+            message = f"{shown[1]} instead of {shown[0]}, as in {there.path}:{there.line}"
             raise system.error_at(min(word, len(system)), message)

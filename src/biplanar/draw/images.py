@@ -30,7 +30,7 @@ def image_of(svg: str, ending: str) -> bytes:
         return bytes(_cairosvg(ending).svg2png(bytestring=_in_visual_order(svg), scale=SCALE))
     if ending == ".pdf":
         return bytes(_cairosvg(ending).svg2pdf(bytestring=_in_visual_order(svg)))
-    raise BiplanarError(f"expected a picture that ends in {', '.join(ENDINGS)}, found {ending!r}")
+    raise BiplanarError(f"no pictures of the format {ending!r}; known endings: {', '.join(ENDINGS)}")
 
 
 def save_image(svg: str, path: str | Path) -> None:
@@ -54,13 +54,13 @@ def _in_visual_order(svg: str) -> bytes:
 
 
 def _turned(text: str) -> str:
-    """A text of a right-to-left script from its last sign to the first; marks stay on their letters, numbers whole."""
+    """A text of a right-to-left script, its last character first; marks stay on their letters, numbers whole."""
     if not is_right_to_left([unescape(text)]):
         return text
     clusters: list[str] = []
-    for sign in unescape(text):
-        if clusters and (unicodedata.combining(sign) or (sign.isdecimal() and clusters[-1][-1].isdecimal())):
-            clusters[-1] += sign
+    for character in unescape(text):
+        if clusters and (unicodedata.combining(character) or (character.isdecimal() and clusters[-1][-1].isdecimal())):
+            clusters[-1] += character
         else:
-            clusters.append(sign)
+            clusters.append(character)
     return escaped("".join(reversed(clusters)))

@@ -22,7 +22,7 @@ function signsOf([word, start, end]) {
   return Array.from({ length: end - start }, (_, at) => bracketKey(word, ROW, start + at));
 }
 
-/** The stacks after the first so many steps: their names, their planes (0: of none), and the words that lie there. */
+/** The stacks after `count` steps: their names, their planes (0: of none), and the words that lie there. */
 export function stacksAfter({ stacks, first }, steps, count) {
   const found = stacks.map(([name, plane]) => ({ name, plane, items: [] }));
   for (const [stack, word] of first) found[stack].items.push({ word });
@@ -33,7 +33,7 @@ export function stacksAfter({ stacks, first }, steps, count) {
   return found;
 }
 
-/** The arcs that each sign of a label has a part in, by the signs' keys. */
+/** The arcs that each character of a label has a part in, by the keys of the characters. */
 export function arcsOfSigns(steps) {
   const arcs = new Map();
   for (const { head, dependent, signs } of steps.flatMap((step) => step.arcs)) {

@@ -68,7 +68,7 @@ export class Stacks {
   }
 }
 
-/** The stacks after the first so many steps, and the arcs that they have made: for each word its own, or null. */
+/** The stacks after `count` steps, and the arcs that they have made: for each word its own, or null. */
 export function stateAfter(steps, count, { words, planes }) {
   const stacks = new Stacks(planes);
   const arcs = new Array(words).fill(null);

@@ -137,8 +137,8 @@ export class Picture {
 function arcOf(element, tree) {
   const { arc: key, plane, crossing, extra } = element.dataset;
   const [head, dependent] = key.split("-").map(Number);
-  const own = { relation: tree.deprels[dependent - 1], chance: tree.probabilities?.[dependent - 1] ?? null };
-  const facts = extra === undefined ? own : { relation: "", chance: null };
+  const own = { relation: tree.deprels[dependent - 1], probability: tree.probabilities?.[dependent - 1] ?? null };
+  const facts = extra === undefined ? own : { relation: "", probability: null };
   const kinds = { crossing: crossing !== undefined, extra: extra !== undefined };
   return { element, key, head, dependent, plane: Number(plane), ...facts, ...kinds };
 }

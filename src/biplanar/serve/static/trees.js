@@ -12,18 +12,18 @@ export function described(arc, forms) {
     `${forms[arc.dependent - 1]}: ${arc.relation} of ${arc.head ? forms[arc.head - 1] : "the sentence"}`,
     arc.plane ? `plane ${arc.plane}` : null,
     arc.crossing ? "crosses another arc" : null,
-    arc.chance === null ? null : `probability ${percent(arc.chance)}`,
+    arc.probability === null ? null : `probability ${percent(arc.probability)}`,
   ];
   return facts.filter(Boolean).join(" · ");
 }
 
 /** A probability as people read it; only what is certain is 100 %. */
-export function percent(chance) {
-  const whole = Math.round(100 * chance);
-  return `${chance < 1 ? Math.min(whole, 99) : whole} %`;
+export function percent(probability) {
+  const whole = Math.round(100 * probability);
+  return `${probability < 1 ? Math.min(whole, 99) : whole} %`;
 }
 
 /** The probability of a tree, null where it is unknown. */
-export function chanceOf(tree) {
+export function probabilityOf(tree) {
   return tree.log_probability === null ? null : Math.exp(tree.log_probability);
 }

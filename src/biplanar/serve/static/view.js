@@ -5,7 +5,7 @@ import { byId, fill, make } from "./dom.js";
 import { decodingOf } from "./moments.js";
 import { Picture } from "./picture.js";
 import { Replay } from "./replay.js";
-import { chanceOf, described, differing, percent } from "./trees.js";
+import { probabilityOf, described, differing, percent } from "./trees.js";
 
 const HINT = "Point at an arc, a word or a character of a label to see what belongs together.";
 
@@ -81,8 +81,8 @@ export class SentenceView {
   }
 
   choice(tree, at) {
-    const chance = chanceOf(tree);
-    const share = chance === null ? "" : chance < 0.01 ? "< 1 %" : percent(chance);
+    const probability = probabilityOf(tree);
+    const share = probability === null ? "" : probability < 0.01 ? "< 1 %" : percent(probability);
     const name = `Tree ${at + 1}${share && `, probability ${share}`}`;
     const input = make("input", { type: "radio", name: "tree", "aria-label": name, change: () => this.showTree(at) });
     input.checked = at === 0;
@@ -92,13 +92,13 @@ export class SentenceView {
   table(columns) {
     const { drawn, sentence } = this;
     const { forms } = sentence;
-    const chances = drawn.probabilities;
+    const probabilities = drawn.probabilities;
     const first = ["", "word", "head", "relation", "plane", ...columns];
-    const names = [...first, ...(drawn.tasks ?? []), ...(chances ? ["probability"] : [])];
+    const names = [...first, ...(drawn.tasks ?? []), ...(probabilities ? ["probability"] : [])];
     const head = (number) => (number ? `${number} ${forms[number - 1]}` : "root");
     const row = (form, at) => [
       String(at + 1), form, head(drawn.heads[at]), drawn.deprels[at], drawn.planes[at] ? String(drawn.planes[at]) : "",
-      ...columns.map((name) => sentence[name][at]), ...(drawn.labels?.[at] ?? []), ...(chances ? [percent(chances[at])] : []),
+      ...columns.map((name) => sentence[name][at]), ...(drawn.labels?.[at] ?? []), ...(probabilities ? [percent(probabilities[at])] : []),
     ];
     const kind = (at) => (at < first.length ? null : "mono");
     const cells = (texts) => texts.map((text, at) => make("td", { dir: "auto", class: kind(at) }, text));
@@ -113,9 +113,9 @@ export class SentenceView {
 
 /** Why the probabilities of some trees do not add up to 100 %. */
 function shareOf(trees) {
-  const chances = trees.map(chanceOf).filter((chance) => chance !== null);
-  const share = chances.reduce((sum, chance) => sum + chance, 0);
-  if (trees.length < 2 || !chances.length || share > 0.995) return "";
+  const probabilities = trees.map(probabilityOf).filter((probability) => probability !== null);
+  const share = probabilities.reduce((sum, probability) => sum + probability, 0);
+  if (trees.length < 2 || !probabilities.length || share > 0.995) return "";
   return `Together ${share < 0.01 ? "less than 1 %" : percent(share)}; the rest belongs to trees that are not listed.`;
 }
 
