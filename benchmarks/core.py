@@ -9,31 +9,30 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
-import math
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any
 
+from benchmarks.core_report import SIZES, compiling_sheet, growth_sheets, labels_sheet, reading_sheet
 from benchmarks.machine import ONE_THREAD, machine, use_one_core, versions
 
 os.environ.update(ONE_THREAD)  # before the libraries below are imported
 
 import conllu
 import pyconll
-from tests import reference
-from tests.paths import treebanks_folder
-from tests.strategies import projective_heads, random_heads, tree_of
 
 from benchmarks.arguments import ArgumentParser, at_least, names
-from benchmarks.output import Numbers, Sheet, described, keep, show
+from benchmarks.output import Numbers, described, keep, show
+from benchmarks.texts import treebanks_folder
 from benchmarks.timing import best_times
+from benchmarks.trees import locally_crossing_heads, projective_heads, random_heads, tree_of
 from biplanar import Sentence, decode_all, encode_all, read_conllu
 from biplanar.data.conllu import DEPREL
 from biplanar.data.forest import Forest
@@ -44,15 +43,8 @@ from biplanar.planes.assignment import STRATEGIES, assign_planes
 PACKAGES = ("conllu", "numba", "numpy", "pyconll")
 READING_FILES = ("UD_Korean-Kaist/ko_kaist-ud-train.conllu.xz", "UD_English-EWT/en_ewt-ud-train.conllu.xz")
 LABELS_FILE = READING_FILES[0]
-ENCODE_TARGET, DECODE_TARGET, RATIO_TARGET = 150_000, 500_000, 5
-REFERENCE_SENTENCES = 2000
-COMPILE_TARGET = 10
-SIZES = tuple(100 << doubling for doubling in range(8))
-GROWTH_FROM = 1600  # below it the fixed cost of a call still shows
-NEIGHBOURHOOD = 4
 PLOT = Path(__file__).parents[1] / "docs" / "images" / "growth.png"
 PARTS = ("reading", "labels", "compiling", "growth")
-UNMET = " (missed)"  # beside a number that is not as good as its target
 
 
 # Reading CoNLL-U: every reader counts the sentences, or takes out the words' columns and counts those.
@@ -137,21 +129,11 @@ def _reading_rates(readers: dict[str, Callable[[str], int]], path: str, words: i
     return {name: words / seconds for name, seconds in times.items()}
 
 
-def reading_sheet(rows: list[Numbers]) -> Sheet:
-    """Rates of the readers, and how many times faster Biplanar is than the faster of the others."""
-    readers = ("biplanar", "conllu", "pyconll")
-    cells = [
-        [f"{row['file']}, {row['what']}", *(f"{row[name]:,.0f}" for name in readers), f"{row['ratio']:.1f}"]
-        for row in rows
-    ]
-    return Sheet("Reading CoNLL-U, words/s", ("file", *readers, "ratio to the faster"), cells)
-
-
 # Encoding and decoding
 
 
 def measure_labels(treebanks: Path, rounds: int) -> list[Numbers]:
-    """Sentences a second of all encodings: compiled, as text, and against plain Python where the reference has one."""
+    """Sentences a second of all encodings, compiled and as text."""
     sentences = list(read_conllu(treebanks / LABELS_FILE))
     return [_measure_encoding(encoding, sentences, rounds) for encoding in ENCODINGS.values()]
 
@@ -159,24 +141,10 @@ def measure_labels(treebanks: Path, rounds: int) -> list[Numbers]:
 def _measure_encoding(encoding: Encoding, sentences: list[Sentence], rounds: int) -> Numbers:
     compiled = best_times(_compiled_tasks(encoding, Forest.from_sentences(sentences)), rounds)
     text = best_times(_text_tasks(encoding.name, sentences), rounds)
-    has_reference = encoding.name in reference.ENCODINGS
     return {
         "encoding": encoding.name,
         **{task: len(sentences) / seconds for task, seconds in compiled.items()},
-        **(_beside_reference(encoding, sentences[:REFERENCE_SENTENCES], max(2, rounds // 2)) if has_reference else {}),
         **{task: len(sentences) / seconds for task, seconds in text.items()},
-    }
-
-
-def _beside_reference(encoding: Encoding, sample: list[Sentence], rounds: int) -> Numbers:
-    on_sample, plain = _compiled_tasks(encoding, Forest.from_sentences(sample)), _plain_tasks(encoding.name, sample)
-    if [list(tree.heads) for tree in on_sample["decode"]().trees()] != plain["decode"]():
-        raise SystemExit(f"{encoding.name}: the compiled decoder and the reference do not agree")
-    times = best_times(on_sample | {f"plain {task}": run for task, run in plain.items()}, rounds)
-    return {
-        **{f"{task}_ratio": times[f"plain {task}"] / times[task] for task in on_sample},
-        **{f"{task}_sample": len(sample) / times[task] for task in on_sample},
-        **{f"{task}_plain": len(sample) / times[f"plain {task}"] for task in on_sample},
     }
 
 
@@ -198,42 +166,6 @@ def _text_tasks(name: str, sentences: list[Sentence]) -> dict[str, Callable[[], 
         "encode_all": lambda: encode_all(trees, name, upos=upos),
         "decode_all": lambda: decode_all(rows, name, upos=upos),
     }
-
-
-def _plain_tasks(name: str, sentences: list[Sentence]) -> dict[str, Callable[[], Any]]:
-    trees = [(sentence.heads, sentence.column(DEPREL), sentence.upos) for sentence in sentences]
-    rows = [reference.encode(*tree, name) for tree in trees]
-    labelled = [(row, tree[2]) for row, tree in zip(rows, trees, strict=True)]
-    return {
-        "encode": lambda: [reference.encode(*tree, name) for tree in trees],
-        "decode": lambda: [reference.decode(row, name, upos, "greedy") for row, upos in labelled],
-    }
-
-
-def labels_sheet(rows: list[Numbers]) -> Sheet:
-    """Rates beside their targets."""
-    title = (
-        f"Sentences/s (targets: encode {ENCODE_TARGET:,}, decode {DECODE_TARGET:,}, {RATIO_TARGET} times plain Python)"
-    )
-    columns = ("encoding", "encode", "x plain", "decode", "x plain", "encode_all", "decode_all")
-    return Sheet(title, columns, [_labels_row(row) for row in rows])
-
-
-def _labels_row(row: Numbers) -> list[str]:
-    return [
-        row["encoding"],
-        _against(row["encode"], ENCODE_TARGET),
-        _against(row.get("encode_ratio"), RATIO_TARGET),
-        _against(row["decode"], DECODE_TARGET),
-        _against(row.get("decode_ratio"), RATIO_TARGET),
-        f"{row['encode_all']:,.0f}",
-        f"{row['decode_all']:,.0f}",
-    ]
-
-
-def _against(value: float | None, target: float) -> str:
-    """A rate or ratio, and whether it misses its target; nothing where none was measured."""
-    return "" if value is None else f"{value:,.0f}{'' if value >= target else UNMET}"
 
 
 # Compiling
@@ -277,52 +209,7 @@ def _least(runs: list[dict[str, float]]) -> dict[str, float]:
     return {name: min(run[name] for run in runs) for name in runs[0]}
 
 
-def compiling_sheet(results: Numbers) -> Sheet:
-    """Import and first use, cold and warm."""
-    title = f"First use of all encodings and decoders, s (target: {COMPILE_TARGET} with an empty cache)"
-    rows = [
-        [name, f"{row['import']:.2f}", f"{row['first use']:.2f}{UNMET if row['first use'] >= COMPILE_TARGET else ''}"]
-        for name, row in results.items()
-    ]
-    return Sheet(title, ("cache of compiled code", "import", "encode and decode"), rows)
-
-
 # Growth
-
-
-def locally_crossing_heads(size: int, random: Random) -> tuple[int, ...]:
-    """A random spanning tree of the words in which each head is at most `NEIGHBOURHOOD` words away."""
-    pairs = [(left, left + step) for step in range(1, NEIGHBOURHOOD + 1) for left in range(1, size + 1 - step)]
-    random.shuffle(pairs)
-    leader = list(range(size + 1))
-    near: list[list[int]] = [[] for _ in range(size + 1)]
-    for one, other in pairs:
-        first, second = _leader(leader, one), _leader(leader, other)
-        if first != second:
-            leader[first] = second
-            near[one].append(other)
-            near[other].append(one)
-    return _hang(near, random.randint(1, size))
-
-
-def _leader(leader: list[int], word: int) -> int:
-    while leader[word] != word:
-        leader[word] = leader[leader[word]]
-        word = leader[word]
-    return word
-
-
-def _hang(near: list[list[int]], root: int) -> tuple[int, ...]:
-    """The heads of a tree without direction when it is picked up at its root."""
-    heads, waiting = [-1] * len(near), [root]
-    heads[root] = 0
-    while waiting:
-        word = waiting.pop()
-        for other in near[word]:
-            if heads[other] < 0:
-                heads[other] = word
-                waiting.append(other)
-    return tuple(heads[1:])
 
 
 KINDS: dict[str, Callable[[int, Random], tuple[int, ...]]] = {
@@ -335,7 +222,7 @@ ONE_OFF = (("random", 10_000), ("projective", 100_000))
 
 def measure_growth(rounds: int) -> Numbers:
     """Seconds of plane assignment by kind of tree, size and strategy, and of some long sentences."""
-    kinds = {kind: {size: _assignment_times(kind, size, rounds) for size in SIZES} for kind in KINDS}
+    kinds = {kind: {str(size): _assignment_times(kind, size, rounds) for size in SIZES} for kind in KINDS}
     long = [[kind, size, _assignment_times(kind, size, rounds)] for kind, size in ONE_OFF]
     return {"kinds": kinds, "one-off": long}
 
@@ -357,27 +244,6 @@ def _one_tree(kind: str, size: int, seed: int) -> Forest:
     return Forest.from_trees([tree_of(KINDS[kind](size, Random(seed)))])
 
 
-def growth_sheets(results: Numbers) -> list[Sheet]:
-    """Milliseconds by size, one table a kind of tree, and the growth with each doubling of the longer sentences."""
-    sheets = []
-    for kind, sizes in results["kinds"].items():
-        rows = [[f"{int(size):,}", *_milliseconds(times)] for size, times in sizes.items()]
-        rows.append(["a doubling", *(f"x {_doubling(sizes, name):.2f}" for name in STRATEGIES)])
-        sheets.append(Sheet(f"Plane assignment, {kind} trees, ms", ("words", *STRATEGIES), rows))
-    long = [[f"{kind}, {size:,} words", *_milliseconds(times)] for kind, size, times in results["one-off"]]
-    return [*sheets, Sheet("Plane assignment, long sentences, ms", ("tree", *STRATEGIES), long)]
-
-
-def _milliseconds(times: dict[str, float]) -> Iterable[str]:
-    return (f"{1000 * times[name]:.3f}" for name in STRATEGIES)
-
-
-def _doubling(rows: dict[int, dict[str, float]], name: str) -> float:
-    """By how much the time grows when the words double, on average over the longer sentences."""
-    doublings = math.log2(SIZES[-1] / GROWTH_FROM)
-    return math.pow(rows[SIZES[-1]][name] / rows[GROWTH_FROM][name], 1 / doublings)
-
-
 def plot_growth(results: Numbers, path: Path) -> None:
     """One panel a kind of tree, both axes logarithmic, with a line of linear growth to compare with."""
     import matplotlib as mpl
@@ -388,8 +254,10 @@ def plot_growth(results: Numbers, path: Path) -> None:
     figure, panels = pyplot.subplots(1, len(KINDS), figsize=(12, 4), sharey=True, layout="constrained")
     for panel, (kind, rows) in zip(panels, results["kinds"].items(), strict=True):
         for name, marker in zip(STRATEGIES, "osv^D", strict=True):
-            panel.loglog(SIZES, [1000 * rows[size][name] for size in SIZES], marker=marker, markersize=4, label=name)
-        last = 1000 * rows[SIZES[-1]]["2p-greedy"]
+            panel.loglog(
+                SIZES, [1000 * rows[str(size)][name] for size in SIZES], marker=marker, markersize=4, label=name
+            )
+        last = 1000 * rows[str(SIZES[-1])]["2p-greedy"]
         linear = [last * size / SIZES[-1] for size in SIZES]
         panel.loglog(SIZES, linear, color="grey", linestyle="--", linewidth=1, label="linear")
         panel.set_title(f"{kind} trees")

@@ -72,9 +72,10 @@ class Setting:
 
     def seconds(self, task: Callable[[], object]) -> float:
         """The best time of the rounds."""
-        return min(self._once(task) for _ in range(self.rounds))
+        return min(self.once(task) for _ in range(self.rounds))
 
-    def _once(self, task: Callable[[], object]) -> float:
+    def once(self, task: Callable[[], object]) -> float:
+        """Seconds of one call."""
         self.wait()
         start = time.perf_counter()
         task()
@@ -108,7 +109,7 @@ def measure_parts(setting: Setting, corpus: Corpus, batch_words: int) -> dict[st
     forms = tagger.represent(corpus.forms)
     batches = [corpus.batch(numbers) for numbers in chosen]
     parts = {
-        "vectors of forms": setting._once(lambda: fresh.represent(corpus.forms)),
+        "vectors of forms": setting.once(lambda: fresh.represent(corpus.forms)),
         "batches": setting.seconds(lambda: [corpus.batch(numbers) for numbers in chosen]),
         "encoder and labels": setting.seconds(lambda: encode(tagger, forms, batches)),
     }

@@ -26,11 +26,11 @@ from benchmarks.machine import ONE_THREAD, machine, versions
 
 os.environ.update(ONE_THREAD)  # before the libraries below are imported
 
-from tests.paths import treebanks_folder
 
 import biplanar
 from benchmarks.arguments import ArgumentParser
 from benchmarks.output import keep
+from benchmarks.texts import treebanks_folder
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.errors import BiplanarError
 from biplanar.pipeline.parser import Parser

@@ -17,12 +17,11 @@ from benchmarks.machine import ONE_THREAD, machine, use_one_core, versions
 os.environ.update(ONE_THREAD)  # before the libraries below are imported
 
 import numpy as np
-from tests.paths import treebanks_folder
 
 import biplanar
 from benchmarks.arguments import ArgumentParser, at_least
 from benchmarks.output import Numbers, Sheet, keep, show
-from benchmarks.texts import LENGTHS, joined_sentences
+from benchmarks.texts import LENGTHS, joined_sentences, treebanks_folder
 from benchmarks.timing import best_times
 from biplanar.data.arrays import Int64s
 from biplanar.data.forest import Column, Forest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from itertools import cycle, islice
 from pathlib import Path
@@ -11,7 +12,14 @@ from biplanar.data.conllu import Sentence, read_conllu, write_conllu
 
 Item = TypeVar("Item")
 
+ROOT = Path(__file__).parents[1]
+
 LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000)  # words, of sentences whose times are compared
+
+
+def treebanks_folder() -> Path:
+    """The folder that `$BIPLANAR_TREEBANKS` names, or else the one beside the repository."""
+    return Path(os.environ.get("BIPLANAR_TREEBANKS") or ROOT.parent / "shared" / "ud-2.4")
 
 
 def joined_sentences(path: Path, length: int, count: int) -> list[list[str]]:

@@ -14,7 +14,7 @@ from torch import Tensor
 from biplanar.data.arrays import Int64s
 from biplanar.data.conllu import Sentence
 from biplanar.data.forest import Column, Forest
-from biplanar.decoding import is_root_like
+from biplanar.decoding.inventory import is_root_like
 from biplanar.decoding.spanning import spanning_tree
 from biplanar.tagger.config import ConfigError
 from biplanar.tagger.device import TorchTagger
@@ -26,11 +26,12 @@ from biplanar.tagger.training import DEV_BATCH_WORDS, Gold, Trainer
 class BiaffineTrainer(Trainer):
     """The tagger's training with another loss and another decoder. Of its label layers only the columns' are used."""
 
-    def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
+    def losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
+        """Of arcs and relations, and of the columns."""
         words = self.network.encoder(forms, batch)  # (all words, width)
         arcs = self._arc_scores(batch.padded(words), batch)
-        relations = self._relation_loss(words, batch, gold)
-        return relations + self._arc_loss(arcs, batch, gold), self._column_loss(forms, words, batch, gold)
+        relations = self.relation_loss(words, batch, gold)
+        return relations + self.arc_loss(arcs, batch, gold), self.column_loss(forms, words, batch, gold)
 
     def _arc_scores(self, hidden: Tensor, batch: TensorBatch) -> Tensor:
         """How good each word is as the head of each other: (sentences, words, 1 + words)."""

@@ -111,7 +111,7 @@ def recall(store: Store, figure: Figure) -> None:
                 [place + width * 0.46 for place in places],
                 color="black",
                 linewidth=1.6,
-                label="printed" if encoding == ENCODINGS[1] else None,
+                label="printed" if encoding == ENCODINGS[1] else "_",
             )
     axes.set_xticks(range(len(CROSSING)), [one.title for one in CROSSING])
     axes.set_ylabel("recall of non-projective dependencies, %")

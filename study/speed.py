@@ -69,7 +69,7 @@ class Scoring:
     def forget(self) -> None:
         """Drop the vectors of forms that are remembered."""
         scorer: Any = self.parser.scorer
-        scorer._forms._forget()
+        scorer.forms.forget()
 
 
 class Subject:

@@ -8,10 +8,13 @@ from functools import partial
 from statistics import mean
 from typing import Any
 
+from benchmarks.core_report import compiling_sheet, growth_sheets, labels_sheet, reading_sheet
+from benchmarks.output import Sheet
 from benchmarks.output import markdown_table as table
 from benchmarks.parsers.report import sheets
 
 from biplanar.encodings import ENCODINGS as ALL_ENCODINGS
+from study.fingerprint import CODE, part_of
 from study.paper_tables import PAPER_TABLES, Row, int8_ratio
 from study.plan import ARC_CODES, BIAFFINE, COLUMN_CODES, COMPARED, COMPARED_CODES, LARGER, STUDIES
 from study.store import Seeds, Store, Where, is_current
@@ -237,10 +240,32 @@ def bundled(store: Store) -> str:
     return table(["English-EWT", *BUNDLED], rows)
 
 
-def benchmark(name: str, part: str, store: Store) -> str:
-    """A part of what `benchmarks.parsers` has measured."""
-    results = store.files[name]
-    (sheet,) = [one for one in sheets(results) if one.title == part]
+def parsers(name: str, part: str, store: Store) -> str:
+    """A table of what `benchmarks.parsers` has measured; rows of a decoder that has changed since are left out."""
+    found = store.files[name]
+    code, arcs = found["fingerprint"]["code"], "arcs" in found["fingerprint"]["code"]
+
+    def is_shown(system: dict[str, Any]) -> bool:
+        needed = part_of(system["options"].get("decoder", ""), arcs=arcs)
+        return bool(system["kind"] != "biplanar" or code.get(needed) == CODE[needed])
+
+    shown = found | {"systems": [one for one in found["systems"] if is_shown(one)]}
+    return _sheet(next(one for one in sheets(shown) if one.title == part))
+
+
+def core(part: str, store: Store) -> str:
+    """A table of what `benchmarks.core` has measured."""
+    found = store.files["core"]
+    made = {
+        "reading": reading_sheet(found["reading"]),
+        "labels": labels_sheet(found["labels"]),
+        "compiling": compiling_sheet(found["compiling"]),
+        **dict(zip(CORE_GROWTH, growth_sheets(found["growth"]), strict=True)),
+    }
+    return _sheet(made[part])
+
+
+def _sheet(sheet: Sheet) -> str:
     return table(sheet.columns, sheet.rows) + (f"\n\n{sheet.note}" if sheet.note else "")
 
 
@@ -273,6 +298,15 @@ def gpu(store: Store) -> str:
 
 
 COUNTED = ("sentences", "words")
+CORE_GROWTH = ("projective trees", "locally crossing trees", "random trees", "long sentences")
+PARSER_PARTS = {
+    "systems": "Accuracy and speed",
+    "stages": "Stages",
+    "growth": "Growth with the length of a sentence",
+    "workers": "Workers",
+    "memory": "Memory on a long file",
+    "start": "From start to answer",
+}
 TABLES: dict[str, Callable[[Store], str]] = {
     "verdicts": verdicts,
     **PAPER_TABLES,
@@ -290,6 +324,9 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "search": search,
     "search, lengths": search_lengths,
     "gpu": gpu,
+    **{f"core, {part}": partial(core, part) for part in ("reading", "labels", "compiling", *CORE_GROWTH)},
+    **{f"parsers, {part}": partial(parsers, "speed", title) for part, title in PARSER_PARTS.items()},
+    **{f"bundled, {part}": partial(parsers, "speed-bundled", PARSER_PARTS[part]) for part in ("systems", "stages")},
 }
 
 

@@ -21,8 +21,9 @@ from biplanar import Parser, Sentence
 from biplanar.data.arrays import Int32s
 from biplanar.decoding.arcs import head_table
 from biplanar.decoding.beam import Outcome
-from biplanar.decoding.decoders import DECODERS, ScoredSentences, get_decoder, relations_given_heads
+from biplanar.decoding.decoders import DECODERS, get_decoder, relations_given_heads
 from biplanar.decoding.inventory import LabelInventory
+from biplanar.decoding.sentences import ScoredSentences
 from biplanar.decoding.spanning import spanning_tree
 from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.evaluation import evaluate

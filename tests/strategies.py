@@ -6,6 +6,7 @@ from functools import cache
 from itertools import product
 from random import Random
 
+from benchmarks.trees import projective_heads, random_heads, tree_of
 from hypothesis import strategies as st
 
 from biplanar.data.tree import Tree
@@ -61,38 +62,6 @@ def small_trees() -> tuple[Tree, ...]:
     return tuple(tree_of(heads) for heads in all_trees_up_to(6))
 
 
-def random_heads(size: int, random: Random) -> tuple[int, ...]:
-    """The heads of a tree whose words hang on earlier ones of a shuffled order, so that arcs cross freely."""
-    order = list(range(1, size + 1))
-    random.shuffle(order)
-    heads = [0] * (size + 1)
-    for place in range(1, size):
-        heads[order[place]] = order[random.randrange(place)]
-    return tuple(heads[1:])
-
-
-def projective_heads(size: int, random: Random) -> tuple[int, ...]:
-    """The heads of a tree without crossings: a random shape, laid out so that every subtree is a range of words."""
-    left: list[list[int]] = [[] for _ in range(size)]
-    right: list[list[int]] = [[] for _ in range(size)]
-    above = [-1] * size
-    for node in range(1, size):
-        above[node] = random.randrange(node)
-        random.choice((left, right))[above[node]].append(node)
-    place: dict[int, int] = {}
-    waiting = [(0, False)]
-    while waiting:
-        node, laid_out = waiting.pop()
-        if laid_out:
-            place[node] = len(place) + 1
-        else:
-            waiting.extend((child, False) for child in right[node])
-            waiting.append((node, True))
-            waiting.extend((child, False) for child in left[node])
-    heads = {place[node]: place.get(above[node], 0) for node in range(size)}
-    return tuple(heads[word] for word in range(1, size + 1))
-
-
 def mildly_crossing_heads(size: int, random: Random) -> tuple[int, ...]:
     """The heads of a projective tree in which a few words have changed places: more like the trees of treebanks."""
     heads = projective_heads(size, random)
@@ -102,11 +71,6 @@ def mildly_crossing_heads(size: int, random: Random) -> tuple[int, ...]:
         place[one], place[other] = place[other], place[one]
     moved = {place[word]: place[head] for word, head in enumerate(heads, 1)}
     return tuple(moved[word] for word in range(1, size + 1))
-
-
-def tree_of(heads: tuple[int, ...], root: str = "root") -> Tree:
-    """A tree with relations that can be told apart."""
-    return Tree(heads, tuple(f"dep{word}" if head else root for word, head in enumerate(heads, 1)))
 
 
 # Strategies

@@ -39,7 +39,9 @@ def to_markdown(results: Numbers) -> str:
 def _system_sheets(systems: Sequence[Numbers], rounds: int) -> Iterator[Sheet]:
     measured = [system for system in systems if system["not_measured"] is None]
     columns = ("system", "LAS", "UAS", "words/s", "(median)", "sentences/s", "load s", "memory MiB", "model MiB")
-    note = f"Best of {rounds} rounds, file to file, one core; without loading." if measured else ""
+    note = (
+        f"Best of {rounds} rounds, processor time from file to file on one core, without loading." if measured else ""
+    )
     yield Sheet("Accuracy and speed", columns, [_system_row(system) for system in measured], note)
     if len(measured) < len(systems):
         missing = [[one["name"], one["not_measured"]] for one in systems if one["not_measured"] is not None]

@@ -174,7 +174,7 @@ class TestTeachers:
         features = trainer.train_examples.corpus.batch(chosen)
         batch, gold = TensorBatch(features, trainer.device), gold_of(trainer, chosen)
         table = torch.randn(*features.mask.shape[:2], features.mask.shape[1] + 1)
-        found = trainer._arc_loss(table, batch, gold)
+        found = trainer.arc_loss(table, batch, gold)
         logs = batch.only_words(table).log_softmax(dim=-1)
         labels, shares = gold.soft[ARCS]
         torch.testing.assert_close(shares.sum(dim=1), torch.ones(len(shares)))

@@ -65,7 +65,7 @@ class TorchTagger:
                 module.flatten_parameters()  # else each call would put its weights side by side
         # A GPU leaves the CPU's cores to decoding.
         self.decoding_threads = os.cpu_count() or 1 if device.type == "cuda" else 1
-        self._forms = FormCache(vocabulary, self._encode_forms)
+        self.forms = FormCache(vocabulary, self._encode_forms)
         # Words are related to their heads ahead of what has been launched for other batches meanwhile.
         self._aside: torch.cuda.Stream | None = None
         if device.type == "cuda":
@@ -79,7 +79,7 @@ class TorchTagger:
 
     def represent(self, forms: Sequence[str]) -> Tensor:
         """Vectors of some forms: (forms, features)."""
-        vectors: Tensor = self._forms.vectors(forms)
+        vectors: Tensor = self.forms.vectors(forms)
         return vectors
 
     @torch.no_grad()

@@ -35,10 +35,10 @@ class FormCache:
         self.vocabulary, self.encode, self.most_forms = vocabulary, encode, most_forms
         self._known = known
         self._lock = Lock()
-        self._forget()
+        self.forget()
 
-    def _forget(self) -> None:
-        """Keep only what was known at first."""
+    def forget(self) -> None:
+        """Drop all vectors but those that were known at first."""
         count = 0 if self._known is None else len(self._known)
         self._rows = {form: row for row, form in enumerate(self.vocabulary.forms[:count])}
         self._vectors = self._known
@@ -51,13 +51,13 @@ class FormCache:
         with self._lock:
             missing = [form for form in forms if form not in self._rows]
             if len(self._rows) + len(missing) > self.most_forms:
-                self._forget()
+                self.forget()
                 missing = [form for form in forms if form not in self._rows]
             if missing or self._vectors is None:
                 self._remember(missing)
             found = self._vectors[np.array([self._rows[form] for form in forms], dtype=np.int64)]
             if len(self._rows) > self.most_forms:
-                self._forget()
+                self.forget()
             return found
 
     def _remember(self, forms: list[str]) -> None:

@@ -76,7 +76,7 @@ class OnnxTagger:
         if DEPENDENT in self.labels:
             self._relations = self._load_part(self.files.relations, threads, RELATION_INPUTS)
         self._deprels = len(vocabulary.tasks.get(DEPREL, ()))
-        self._forms = FormCache(vocabulary, self._encode_forms, known=self._read_known(len(vocabulary.forms)))
+        self.forms = FormCache(vocabulary, self._encode_forms, known=self._read_known(len(vocabulary.forms)))
 
     def _load_part(self, path: Path, threads: int, inputs: set[str]) -> onnxruntime.InferenceSession:
         """A graph with one output."""
@@ -146,7 +146,7 @@ class OnnxTagger:
 
     def represent(self, forms: Sequence[str]) -> Float32s:
         """Vectors of some forms: (forms, features)."""
-        vectors: Float32s = self._forms.vectors(forms)
+        vectors: Float32s = self.forms.vectors(forms)
         return vectors
 
     def score(self, forms: Float32s, batch: Batch) -> Scores:

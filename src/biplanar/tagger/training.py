@@ -298,14 +298,14 @@ class Trainer:
         use_amp = self.config.training.amp and self.device.type == "cuda"
         self.optimizer.zero_grad(set_to_none=True)
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_amp, cache_enabled=False):
-            loss, auxiliary_loss = self._losses(self.network.encoder.represent(spellings), batch, gold)
+            loss, auxiliary_loss = self.losses(self.network.encoder.represent(spellings), batch, gold)
         (loss + auxiliary_loss).backward()  # type: ignore[no-untyped-call]
         parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
         nn.utils.clip_grad_norm_(parameters, self.config.training.clip)
         self.optimizer.step()
         return loss.detach() * gold.words
 
-    def _losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
+    def losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
         """The tagger's loss, and that of the auxiliary heads."""
         words = self.network.encoder(forms, batch)  # (all words, width)
         scorer = self.network.arcs or self.auxiliary.arcs
@@ -317,10 +317,10 @@ class Trainer:
         if self.network.relations is not None:
             table = self.network.relations(words, gold.governors)
             loss = loss + self._label_loss(table, gold.targets["deprel"], gold, RELATION)
-        loss = loss + self._column_loss(forms, words, batch, gold)
-        return loss, self._relation_loss(words, batch, gold) + self._arc_loss(arcs, batch, gold)
+        loss = loss + self.column_loss(forms, words, batch, gold)
+        return loss, self.relation_loss(words, batch, gold) + self.arc_loss(arcs, batch, gold)
 
-    def _relation_loss(self, words: Tensor, batch: TensorBatch, gold: Gold) -> Tensor:
+    def relation_loss(self, words: Tensor, batch: TensorBatch, gold: Gold) -> Tensor:
         """The weighted loss of the auxiliary scores of relations, given the heads."""
         weight = self.config.auxiliary.relations
         if not weight:
@@ -328,7 +328,7 @@ class Trainer:
         scores = self.auxiliary.relation_scores(batch.padded(words), gold.heads)  # (sentences, words, relations)
         return weight * self._label_loss(batch.only_words(scores), gold.targets["deprel"], gold, smooth=False)
 
-    def _arc_loss(self, arcs: Tensor | None, batch: TensorBatch, gold: Gold) -> Tensor:
+    def arc_loss(self, arcs: Tensor | None, batch: TensorBatch, gold: Gold) -> Tensor:
         """The weighted loss of the scores of heads: (sentences, words, 1 + words)."""
         if arcs is None:
             return torch.zeros((), device=self.device)
@@ -336,7 +336,7 @@ class Trainer:
         heads = batch.only_words(gold.heads).where(known, UNLABELLED)
         return self.config.auxiliary.arcs * self._label_loss(batch.only_words(arcs), heads, gold, ARCS, smooth=False)
 
-    def _column_loss(self, forms: Tensor, words: Tensor, batch: TensorBatch, gold: Gold) -> Tensor:
+    def column_loss(self, forms: Tensor, words: Tensor, batch: TensorBatch, gold: Gold) -> Tensor:
         """The weighted loss of all output columns."""
         tables = self.network.columns(forms, words, batch) if self.network.columns is not None else {}
         losses = [self._label_loss(table, gold.targets[task], gold, task) for task, table in tables.items()]
