@@ -198,5 +198,5 @@ class TestRefused:
         check_refused_with(result, "--address: expected a Ray cluster at 127.0.0.1:9, found [Errno 111]")
 
     def test_its_options_without_it(self, run):
-        message = "--max-workers, --gpus-per-worker and --address: expected --engine ray, found another one"
+        message = "--max-workers, --gpus-per-worker and --address need --engine ray"
         check_refused(run("parse", "--text", "Yes.", "--gpus-per-worker", "0.5"), message)

@@ -6,7 +6,7 @@ import pytest
 
 from biplanar.data.conllu import read_conllu, write_conllu
 from biplanar.data.tree import Tree
-from tests.commands import check_refused
+from tests.commands import check_refused, check_refused_with
 from tests.draw.pictures import arcs, boxes, parse
 from tests.paths import ROOT
 
@@ -98,14 +98,10 @@ class TestAgainst:
 
 class TestRefusals:
     def test_an_unknown_ending(self, run, tmp_path):
-        path = tmp_path / "x.gif"
-        check_refused(
-            run("draw", CROSSING, "-o", path), f"{path}: expected a file that ends in .svg, .png, .pdf, .html or .txt"
-        )
+        check_refused_with(run("draw", CROSSING, "-o", tmp_path / "x.gif"), f"{tmp_path / 'x.gif'}: cannot draw")
 
     def test_nothing_to_compare_with(self, run):
-        wanted = "--only different: expected --against SYSTEM, found nothing to compare with"
-        check_refused(run("draw", CROSSING, "--only", "different"), wanted)
+        check_refused_with(run("draw", CROSSING, "--only", "different"), "--against")
 
     def test_labels_of_two_trees(self, run):
         wanted = "--encoding and --against cannot be combined"
@@ -123,7 +119,7 @@ class TestRefusals:
         one = next(read_conllu(CROSSING)).with_tree(Tree((0, *range(1, 9)), ("root",) + ("dep",) * 8))
         path = tmp_path / "x.svg"
         result = run("draw", "--only", "nonprojective", "-o", path, stdin=one.raw)
-        check_refused(result, "expected at least one sentence to draw, found none")
+        check_refused_with(result, "no sentences to draw")
         assert not path.exists()
 
 

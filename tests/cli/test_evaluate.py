@@ -102,6 +102,6 @@ def test_a_breakdown_of_what_was_not_predicted(run, tmp_path):
 
 
 def test_bad_requests(run):
-    check_refused_with(run("evaluate", TINY, TINY, "--by", "known"), "--by known: expected --train FILE, found none")
-    check_refused_with(run("evaluate", TINY), "expected a second CoNLL-U file or -m MODEL, and not both")
+    check_refused_with(run("evaluate", TINY, TINY, "--by", "known"), "--train")
+    check_refused_with(run("evaluate", TINY), "-m MODEL")
     check_refused_with(run("evaluate", TINY, TINY, "--by", "lenght"), "did you mean 'length'?")

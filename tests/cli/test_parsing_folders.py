@@ -37,7 +37,7 @@ def test_folders_into_one_file(run, texts):
 
 def test_refused(run, texts, tmp_path):
     both = ("-o", tmp_path / "x", "--output-dir", tmp_path / "y")
-    check_refused(run("parse", texts, *both), f"expected -o or --output-dir, found both {both[1]} and {both[3]}")
+    check_refused_with(run("parse", texts, *both), "--output-dir cannot be combined")
     check_refused_with(run("parse", texts, "--output-dir", both[3], "--format", "svg"), "conllu.zst, parquet")
     assert not (tmp_path / "y").exists()
 

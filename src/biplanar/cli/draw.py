@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,24 +22,11 @@ ENDINGS = (".svg", ".png", ".pdf", ".html", ".txt")
 
 def draw(
     file: Annotated[str, typer.Argument(help="Parsed CoNLL-U, also .gz, .xz or .bz2; - is standard input.")] = "-",
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="A .svg, .png, .pdf, .html or .txt file. Default: the terminal."
-        ),
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option("--encoding", "-e", help="Show the labels of 2p-full, rel-pos, ...")
-    ] = None,
-    columns: Annotated[
-        str, typer.Option(metavar="NAMES", help="Show columns under the words: upos,xpos,feats,lemma.")
-    ] = "",
-    only: Annotated[
-        str | None, typer.Option(help="nonprojective (trees with crossing arcs), or different (with --against).")
-    ] = None,
-    against: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A system's CoNLL-U to compare these gold trees with.")
-    ] = None,
+    output: Annotated[str, typer.Option("--output", "-o", help=f"A file: {', '.join(ENDINGS)}.")] = "-",
+    encoding: Annotated[str | None, typer.Option("--encoding", "-e", help="Show labels: 2p-full, rel-pos, ...")] = None,
+    columns: Annotated[str, typer.Option(help="Show columns under the words: upos,xpos,feats,lemma.")] = "",
+    only: Annotated[str | None, typer.Option(help="nonprojective trees, or different ones (--against).")] = None,
+    against: Annotated[str | None, typer.Option(help="A system's CoNLL-U to compare these gold trees with.")] = None,
     first: Annotated[int | None, typer.Option(help="Draw up to N sentences.", min=1)] = None,
     theme: Annotated[str, typer.Option(help="auto (the reader's), light or dark.")] = "auto",
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
@@ -50,20 +38,22 @@ def draw(
     biplanar draw gold.conllu --against parsed.conllu --only different -o d.html
     """
     from itertools import islice
-    from pathlib import Path
 
+    from biplanar.data.files import display_name, writing
+    from biplanar.draw import draw_page, image_of
+    from biplanar.draw.svg import to_svg
     from biplanar.draw.tags import check_columns
     from biplanar.draw.theme import get_palette
     from biplanar.encodings import get_encoding
     from biplanar.errors import BiplanarError, UnknownNameError
 
-    ending = ".txt" if output in (None, "-") else Path(str(output)).suffix
+    ending = ".txt" if output == "-" else Path(output).suffix
     if ending not in ENDINGS:
-        raise BiplanarError(f"{output}: expected a file that ends in .svg, .png, .pdf, .html or .txt")
+        raise BiplanarError(f"{output}: cannot draw to a file of this ending (known: {', '.join(ENDINGS)})")
     if only not in (None, *FILTERS):
         raise UnknownNameError("filter", only or "", FILTERS)
     if against is None and only == "different":
-        raise BiplanarError("--only different: expected --against SYSTEM, found nothing to compare with")
+        raise BiplanarError("--only different needs --against SYSTEM")
     if against is not None and encoding is not None:
         raise BiplanarError("--encoding and --against cannot be combined")
     shown = split_names(columns)
@@ -72,11 +62,22 @@ def draw(
     if encoding is not None:
         get_encoding(encoding)
     entries = islice(_chosen(_entries(file, against, text_encoding), only), first)
-    _write(entries, output, ending, encoding, shown, theme, Path(file).name if file != "-" else "Trees")
+    with writing(output) as stream:
+        if ending == ".html":
+            title = Path(file).name if file != "-" else "Trees"
+            stream.writelines(draw_page(entries, title=title, encoding=encoding, columns=shown, theme=theme))
+        elif ending == ".txt":
+            colour, width = stream.isatty(), terminal_width() if stream.isatty() else None
+            drawn = (entry.lines(encoding, columns=shown, width=width, colour=colour) for entry in entries)
+            stream.writelines(picture + "\n\n" for picture in drawn)
+        elif canvases := [entry.canvas(encoding, columns=shown) for entry in entries]:
+            stream.buffer.write(image_of(to_svg(canvases, theme), ending))
+        else:
+            raise BiplanarError(f"{display_name(file)}: no sentences to draw")
 
 
 def terminal_width() -> int | None:
-    """How wide a picture may be; a file or pipe takes any width."""
+    """The width of the terminal; None if standard output is a file or a pipe, which may have any."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -100,32 +101,3 @@ def _chosen(entries: Iterator[Entry], only: str | None) -> Iterator[Entry]:
         if only == "different" and trees[0] == trees[1]:
             continue
         yield entry
-
-
-def _write(
-    entries: Iterator[Entry],
-    output: str | None,
-    ending: str,
-    encoding: str | None,
-    columns: list[str],
-    theme: str,
-    title: str,
-) -> None:
-    from biplanar.data.files import writing
-    from biplanar.draw import draw_page, image_of
-    from biplanar.draw.svg import to_svg
-    from biplanar.errors import BiplanarError
-
-    with writing(output or "-") as stream:
-        if ending == ".html":
-            stream.writelines(draw_page(entries, title=title, encoding=encoding, columns=columns, theme=theme))
-        elif ending != ".txt":
-            canvases = [entry.canvas(encoding, columns=columns) for entry in entries]
-            if not canvases:
-                raise BiplanarError("expected at least one sentence to draw, found none")
-            stream.buffer.write(image_of(to_svg(canvases, theme), ending))
-        else:
-            colour = stream.isatty()
-            width = terminal_width() if colour else None
-            lines = (entry.lines(encoding, columns=columns, width=width, colour=colour) for entry in entries)
-            stream.writelines(picture + "\n\n" for picture in lines)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biplanar.cli.options import TEXT_ENCODING
+from biplanar.cli.options import DECODERS, TEXT_ENCODING, model_option, split_names
 from biplanar.cli.tables import new_table, show
 from biplanar.data.files import UTF_8
 
@@ -17,40 +17,28 @@ if TYPE_CHECKING:
     from biplanar.data.conllu import Sentence
     from biplanar.evaluation import Bootstrap, Evaluation, Score
 
-# What is broken down, where it is not LAS.
+# Titles of breakdowns that are not of LAS.
 TITLES = {
     "upos": "UPOS by tag",
     "feature": "Features by name and value",
     "known": "Words of the training files, and others",
 }
 
-
 # Metrics of columns that `parse` keeps where the input has them.
 COLUMNS = ("UPOS", "XPOS", "UFeats", "Lemmas")
+
+BREAKDOWNS = "deprel, length, distance, projectivity, upos, feature, known"
 
 
 def evaluate(
     gold: Annotated[str, typer.Argument(help="CoNLL-U with the right trees.")],
     system: Annotated[str | None, typer.Argument(help="CoNLL-U to evaluate.")] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", "-m", help="Parse the gold file's words with this model.")
-    ] = None,
-    raw: Annotated[bool, typer.Option("--raw", help="With -m: parse the gold file's raw text.")] = False,
-    against: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Another system's CoNLL-U, for a paired bootstrap.")
-    ] = None,
-    by: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="Breakdowns: deprel,length,distance,projectivity,upos,feature,known (docs/evaluation.md).",
-        ),
-    ] = "",
-    train: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="CoNLL-U that the system was trained on, to score unknown words apart."),
-    ] = None,
-    decoder: Annotated[str, typer.Option(help="With -m: search, minimum-risk, greedy or paper.")] = "search",
+    model: Annotated[str | None, model_option("--model", "-m", help="Parse the gold file's words with this.")] = None,
+    raw: Annotated[bool, model_option("--raw", help="With -m: parse the gold file's raw text.")] = False,
+    against: Annotated[str | None, typer.Option(help="Another system's CoNLL-U, for a paired bootstrap.")] = None,
+    by: Annotated[str, typer.Option(help=f"Breakdowns (docs/evaluation.md): {BREAKDOWNS}.")] = "",
+    train: Annotated[list[str] | None, typer.Option(help="Training CoNLL-U: scores unknown words apart.")] = None,
+    decoder: Annotated[str, model_option(help=f"With -m: {DECODERS}.")] = "search",
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -65,14 +53,15 @@ def evaluate(
     from biplanar.evaluation import evaluate, paired_bootstrap
 
     if (system is None) == (model is None):
-        raise BiplanarError("expected a second CoNLL-U file or -m MODEL, and not both")
-    kinds = [name for name in by.split(",") if name]
+        raise BiplanarError("give either a second CoNLL-U file or -m MODEL")
+    kinds = split_names(by)
     if "known" in kinds and not train:
-        raise BiplanarError("--by known: expected --train FILE, found none")
+        raise BiplanarError("--by known needs --train FILE")
     right = list(read_conllu(gold, text_encoding))
-    judged, predicted = (
-        (list(read_conllu(system, text_encoding)), None) if system else _parsed(right, model, raw, decoder)
-    )
+    if system:
+        judged, predicted = list(read_conllu(system, text_encoding)), None
+    else:
+        judged, predicted = _parsed(right, model, raw, decoder)
     known = (sentence for file in train for sentence in read_conllu(file, text_encoding)) if train else None
     result = evaluate(right, judged, by=kinds, predicted=predicted, train=known)
     other = paired_bootstrap(right, judged, list(read_conllu(against, text_encoding))) if against else None
@@ -89,7 +78,7 @@ def evaluate(
 def _parsed(
     gold: list[Sentence], model: str | None, raw: bool, decoder: str
 ) -> tuple[list[Sentence], tuple[int, ...] | None]:
-    """What a model makes of the gold file, and which columns are its own: given words, the others are copied."""
+    """The gold file as parsed by a model, and the columns that it predicted: given words, the others are copied."""
     from biplanar.data.conllu import DEPREL, HEAD
     from biplanar.data.raw_text import raw_text
     from biplanar.pipeline.loading import load

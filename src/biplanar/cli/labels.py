@@ -11,7 +11,7 @@ from biplanar.data.files import UTF_8
 
 ENCODING = typer.Option("--encoding", "-e", help="1p-brackets, 2p-greedy, 2p-prop, 2p-full, rel-pos, ...")
 LAYOUTS = "tsv (a line a word) or jsonl (a line a sentence)."
-OUTPUT = typer.Option("--output", "-o", metavar="FILE", help="Where to write; - is standard output.")
+OUTPUT = typer.Option("--output", "-o", help="Where to write; - is standard output.")
 
 
 def encode(
@@ -44,9 +44,7 @@ def decode(
     layout: Annotated[str, typer.Option("--input", help=LAYOUTS)] = "tsv",
     output: Annotated[str, OUTPUT] = "-",
     decoder: Annotated[str, typer.Option(help="greedy, or paper (repaired as in the paper).")] = "greedy",
-    into: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Replace the heads and relations of this CoNLL-U file.")
-    ] = None,
+    into: Annotated[str | None, typer.Option(help="Replace the heads and relations of this CoNLL-U file.")] = None,
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
 ) -> None:
     """Turn labels back into trees, as CoNLL-U. Any labels give a valid tree.

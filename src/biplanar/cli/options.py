@@ -16,20 +16,34 @@ speed_option = partial(typer.Option, rich_help_panel="Speed")
 limit_option = partial(typer.Option, rich_help_panel="Limits of requests")
 cluster_option = partial(typer.Option, rich_help_panel="Cluster")
 
-TEXT_ENCODING = input_option(
-    "--text-encoding",
-    help="Of the files that are read: utf-8, utf-16, latin-1, ...",
-)
+TEXT_ENCODING = input_option("--text-encoding", help="Of the files that are read: utf-8, utf-16, latin-1, ...")
+
+MODEL = "The name of a model, or its folder. Default: en, the bundled one."
+DECODERS = "search, minimum-risk, greedy or paper (docs/search.md)"
+
+# What options take that is not N or NAME, by their parameters.
+METAVARS = {
+    **dict.fromkeys(["output", "against", "into", "train"], "FILE"),
+    **dict.fromkeys(["columns", "by", "encodings"], "NAMES"),
+    "output_dir": "FOLDER",
+    "on_error": "stop|skip",
+    "text": "TEXT",
+    "shard_size": "MEGABYTES",
+    "address": "URL",
+    "allow_host": "HOST",
+}
 
 
 class _PlainHelp:
-    """Shows what an option takes as N or NAME, not as a type of Python, and nothing for flags."""
+    """Shows what an option takes as FILE, NAME or N, not as a type of Python, and nothing for flags."""
 
     def get_params(self, ctx: Any) -> Any:
         params = super().get_params(ctx)  # type: ignore[misc]
-        for option in params:
-            if option.param_type_name == "option" and option.metavar is None:
-                option.metavar = "" if option.is_flag else "NAME" if option.min is None else "N"
+        for one in params:
+            if one.param_type_name == "argument":
+                one.display_type_rich = lambda **_: ""
+            elif one.metavar is None:
+                one.metavar = "" if one.is_flag else METAVARS.get(one.name, "NAME" if one.min is None else "N")
         return params
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biplanar.cli.options import (
+    DECODERS,
+    MODEL,
     TEXT_ENCODING,
     cluster_option,
     decoding_option,
@@ -34,93 +36,46 @@ WRITE_SHARDS = ("ray",)
 
 MEGABYTE = 10**6
 
+FORMATS = f"{', '.join(OUTPUTS)}. Default: by the ending of -o. Shards: conllu, conllu.zst (.gz, .xz, .bz2), parquet."
+
 
 def parse(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(help="Files and folders to parse, one file after the other; - is standard input."),
-    ] = None,
-    text: Annotated[str | None, input_option("--text", metavar="TEXT", help="Parse this text.")] = None,
+    files: Annotated[list[str] | None, typer.Argument(help="Files and folders to parse; - is standard input.")] = None,
+    text: Annotated[str | None, input_option("--text", help="Parse this text.")] = None,
     kind: Annotated[
-        str | None, input_option("--input", help=f"{', '.join((*INPUTS, *RECORDS))}. Default: by the file's ending.")
+        str | None, input_option("--input", help=f"{', '.join((*INPUTS, *RECORDS))}. Default: by the name.")
     ] = None,
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
-    column: Annotated[
-        str | None, input_option(help="What to parse in JSON lines and Parquet. Default: conllu, or else text.")
-    ] = None,
-    on_error: Annotated[
-        str, input_option(metavar="stop|skip", help="What to do about a bad record of JSON lines or Parquet.")
-    ] = "stop",
-    output: Annotated[
-        str,
-        output_option("--output", "-o", metavar="FILE", help="Where to write; - is standard output."),
-    ] = "-",
-    form: Annotated[
-        str | None,
-        output_option(
-            "--format",
-            help=f"{', '.join(OUTPUTS)}. Default: by the ending of -o. In a folder: conllu, conllu.zst (.gz, .xz, "
-            ".bz2) or parquet.",
-        ),
-    ] = None,
-    output_dir: Annotated[
-        str | None,
-        output_option(metavar="FOLDER", help="Write to this folder, one file for each input or shard of a large one."),
-    ] = None,
-    shard_size: Annotated[
-        int,
-        output_option(
-            metavar="MB", help="Inputs larger than this are written in several shards (--output-dir).", min=1
-        ),
-    ] = 32,
-    overwrite: Annotated[
-        bool, output_option("--overwrite", help="Replace what other inputs or options have left in --output-dir.")
-    ] = False,
-    ranges: Annotated[
-        bool, output_option("--ranges", help="The offsets of each token in raw text, as TokenRange in MISC.")
-    ] = False,
-    columns: Annotated[
-        str,
-        output_option(
-            metavar="NAMES",
-            help="Columns under the words of a drawing: upos,xpos,feats,lemma (--format tree, svg, html, png, pdf).",
-        ),
-    ] = "",
-    verbose: Annotated[
-        bool, output_option("--verbose", help="Say on standard error how many sentences were decoded how.")
-    ] = False,
-    model: Annotated[str | None, model_option("--model", "-m", help="A model's folder. Default: English.")] = None,
-    tags: Annotated[
-        bool, model_option(help="Fill empty columns with the tags, features and lemmas that the model predicts.")
-    ] = True,
-    retag: Annotated[bool, model_option("--retag", help="Replace those that the input has.")] = False,
-    decoder: Annotated[
-        str | None, decoding_option(help="search, minimum-risk, greedy or paper (docs/search.md). Default: search.")
-    ] = None,
+    column: Annotated[str | None, input_option(help="Column of records to parse. Default: conllu, or text.")] = None,
+    on_error: Annotated[str, input_option(help="stop at a bad record of JSON lines or Parquet, or skip it.")] = "stop",
+    output: Annotated[str, output_option("--output", "-o", help="Where to write; - is standard output.")] = "-",
+    form: Annotated[str | None, output_option("--format", help=FORMATS)] = None,
+    output_dir: Annotated[str | None, output_option(help="Write to this folder, a shard for each input.")] = None,
+    shard_size: Annotated[int, output_option(help="Larger inputs become several shards (--output-dir).", min=1)] = 32,
+    overwrite: Annotated[bool, output_option("--overwrite", help="Replace what is in --output-dir.")] = False,
+    ranges: Annotated[bool, output_option("--ranges", help="Offsets in raw text, as TokenRange in MISC.")] = False,
+    columns: Annotated[str, output_option(help="Shown under a drawing's words: upos,xpos,feats,lemma.")] = "",
+    verbose: Annotated[bool, output_option("--verbose", help="Say on standard error how trees were found.")] = False,
+    model: Annotated[str | None, model_option("--model", "-m", help=MODEL)] = None,
+    tags: Annotated[bool, model_option(help="Fill empty columns with predicted tags, features and lemmas.")] = True,
+    retag: Annotated[bool, model_option("--retag", help="Replace those of the input, too.")] = False,
+    decoder: Annotated[str | None, decoding_option(help=f"{DECODERS}. Default: search.")] = None,
     beam: Annotated[int, decoding_option(help="States that the search keeps at each word.", min=1, max=10_000)] = 64,
     probabilities: Annotated[
-        bool, decoding_option("--probabilities", help="The probability of each head, as HeadProb in MISC.")
+        bool, decoding_option("--probabilities", help="Add HeadProb to MISC: how likely heads are.")
     ] = False,
     best: Annotated[int, decoding_option(help="Write the N best trees of each sentence.", min=1, max=1000)] = 1,
     batch_words: Annotated[
-        int | None, speed_option(help="Words in a batch. Default: 500 on CPUs, 60000 on GPUs.", min=1)
+        int | None, speed_option(help="Words in a batch. Default: 500, on GPUs 60000.", min=1)
     ] = None,
     device: Annotated[str, speed_option(help="cpu, auto, cuda:N or mps.")] = "cpu",
     runtime: Annotated[str | None, speed_option(help="int8, onnx or torch. Default: the fastest.")] = None,
     threads: Annotated[int, speed_option(help="CPU threads of each worker.", min=1)] = 1,
     workers: Annotated[int, speed_option(help="Processes that parse, each with the model loaded.", min=1)] = 1,
-    engine: Annotated[
-        str | None, cluster_option(help="process, processes or ray. Default: by the number of workers.")
-    ] = None,
-    max_workers: Annotated[
-        int | None, cluster_option(help="Start up to N workers as needed (--engine ray).", min=1)
-    ] = None,
-    gpus_per_worker: Annotated[
-        float, cluster_option(help="GPUs of each worker, or the share of one (--engine ray).", min=0)
-    ] = 0.0,
-    address: Annotated[
-        str | None, cluster_option(metavar="URL", help="A running Ray cluster. Default: one is started (--engine ray).")
-    ] = None,
+    engine: Annotated[str | None, cluster_option(help="process, processes or ray. Default: by --workers.")] = None,
+    max_workers: Annotated[int | None, cluster_option(help="Ray may start up to N workers.", min=1)] = None,
+    gpus_per_worker: Annotated[float, cluster_option(help="With Ray; 0.5 shares a GPU between two.", min=0)] = 0.0,
+    address: Annotated[str | None, cluster_option(help="A running Ray cluster. Default: one is started.")] = None,
 ) -> None:
     """Parse text, words or CoNLL-U.
 
@@ -179,9 +134,9 @@ def _check_files(files: Sequence[str], text: str | None) -> None:
 def _folder(engine: str | None, output: str, output_dir: str | None, of_clusters: Sequence[object]) -> str | None:
     """The folder to write to, if it is not to be a file."""
     if any(of_clusters) and engine not in WRITE_SHARDS:
-        raise BiplanarError("--max-workers, --gpus-per-worker and --address: expected --engine ray, found another one")
+        raise BiplanarError("--max-workers, --gpus-per-worker and --address need --engine ray")
     if output_dir is not None and output != "-":
-        raise BiplanarError(f"expected -o or --output-dir, found both {output} and {output_dir}")
+        raise BiplanarError("-o and --output-dir cannot be combined")
     if engine in WRITE_SHARDS and output_dir is None:
         raise BiplanarError(f"--engine {engine} writes shards: name a folder (--output-dir)")
     return output_dir

@@ -13,24 +13,14 @@ DEFAULTS = ServerConfig()
 
 
 def serve(
-    models: Annotated[
-        list[str] | None,
-        typer.Argument(help="Folders of models, or NAME=FOLDER. Default: English.", metavar="[MODEL]..."),
-    ] = None,
+    models: Annotated[list[str] | None, typer.Argument(help="Names or folders, or NAME=FOLDER. Default: en.")] = None,
     host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 is all of them.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0 is any free one.", min=0, max=65535)] = 8001,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="HOST", help="A host that requests may name besides localhost, as behind a proxy; repeatable."
-        ),
-    ] = None,
+    allow_host: Annotated[list[str] | None, typer.Option(help="That requests may name besides localhost.")] = None,
     max_bytes: Annotated[int, limit_option(help="Bytes of a request.", min=1)] = DEFAULTS.body_bytes,
     max_words: Annotated[int, limit_option(help="Words of a request.", min=1)] = DEFAULTS.words,
     max_sentence: Annotated[int, limit_option(help="Words of a sentence.", min=1)] = DEFAULTS.sentence_words,
-    max_seconds: Annotated[
-        float, limit_option(help="Seconds until a request must be answered.", min=0.1)
-    ] = DEFAULTS.seconds,
+    max_seconds: Annotated[float, limit_option(help="Seconds until an answer.", min=0.1)] = DEFAULTS.seconds,
     queue: Annotated[int, limit_option(help="Requests that may wait.", min=1)] = DEFAULTS.queue,
     batch_words: Annotated[int, speed_option(help="Words in a batch.", min=1)] = DEFAULTS.batch_words,
     device: Annotated[str, speed_option(help="cpu, auto, cuda:N or mps.")] = "cpu",

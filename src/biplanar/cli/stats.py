@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biplanar.cli.options import TEXT_ENCODING
+from biplanar.cli.options import TEXT_ENCODING, split_names
 from biplanar.cli.tables import new_table, show
 from biplanar.data.files import UTF_8
 
@@ -16,16 +16,9 @@ if TYPE_CHECKING:
 
 
 def stats(
-    treebank: Annotated[
-        list[str], typer.Argument(help="A folder with *-train, *-dev and *-test CoNLL-U files, or CoNLL-U files.")
-    ],
+    treebank: Annotated[list[str], typer.Argument(help="A folder with *-train, *-dev and *-test files, or files.")],
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
-    encodings: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES", help="Encodings to compare: 2p-full,4-bit+head.", show_default="all, without lifting"
-        ),
-    ] = "",
+    encodings: Annotated[str, typer.Option(help="To compare: 2p-full,4-bit+head. Default: without lifting.")] = "",
     speed: Annotated[bool, typer.Option("--speed", help="Also measure how fast each encodes and decodes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -37,7 +30,7 @@ def stats(
     from biplanar.encodings import get_encoding
     from biplanar.evaluation.statistics import read_treebank, treebank_statistics
 
-    names = [name.strip() for name in encodings.split(",") if name.strip()] or None
+    names = split_names(encodings) or None
     for name in names or ():
         get_encoding(name)  # an unknown one is refused before the treebank is read
     numbers = treebank_statistics(read_treebank(*treebank, text_encoding=text_encoding), names, speed=speed)
