@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -54,10 +55,17 @@ class UnknownNameError(BiplanarError):
         super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(names)})")
 
 
+@contextmanager
+def needing(extra: str, purpose: str) -> Iterator[None]:
+    """Turn a failed import into an error that says which extra of this package installs what is missing."""
+    try:
+        yield
+    except (ImportError, OSError) as error:  # OSError: a C library is missing
+        how = f"pip install '.[{extra}]' in a checkout of Biplanar"
+        raise BiplanarError(f"{purpose} needs the extra {extra!r}: {how} ({error})") from error
+
+
 def need(module: str, purpose: str, extra: str) -> Any:
     """Import a module of an optional library, or say which extra installs it."""
-    try:
+    with needing(extra, purpose):
         return importlib.import_module(module)
-    except (ImportError, OSError) as error:  # OSError: a C library is missing
-        library = module.partition(".")[0]
-        raise BiplanarError(f"{purpose} needs {library}: install the extra biplanar[{extra}] ({error})") from error

@@ -188,7 +188,7 @@ class TestRefused:
         monkeypatch.setitem(sys.modules, "ray.data", None)
         (tmp_path / "x.conllu").write_text(CONLLU)
         result = run("parse", tmp_path / "x.conllu", "--output-dir", tmp_path / "out", "--engine", "ray")
-        check_refused_with(result, "--engine ray needs ray: pip install 'biplanar[ray]'")
+        check_refused_with(result, "--engine ray needs the extra 'ray'")
 
     def test_an_address_where_nobody_is(self, run, monkeypatch, tmp_path):
         monkeypatch.setattr("ray.is_initialized", lambda: False)

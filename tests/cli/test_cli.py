@@ -179,6 +179,14 @@ class TestEncodeAndDecode:
         wanted = "unknown layout 'json'; did you mean 'jsonl'? (known: tsv, jsonl)"
         check_refused(run(command, words, option, "json"), wanted)
 
+    def test_the_ending_says_the_layout(self, run, words, tmp_path):
+        for name in ("x.jsonl", "x.jsonl.gz", "x.tsv"):
+            assert run("encode", words, "-o", tmp_path / name).code == 0
+            assert run("decode", tmp_path / name).out == run("decode", stdin=run("encode", words).out).out
+        assert (tmp_path / "x.jsonl").read_text().startswith("{")
+        check_refused_with(run("encode", words, "-o", tmp_path / "x.png"), ".png")
+        assert not (tmp_path / "x.png").exists()
+
     def test_an_unknown_decoder(self, run):
         result = run("decode", "-e", "absolute", "--decoder", "gredy", stdin="a\t0\troot\n")
         assert (result.code, result.out) == (2, "")

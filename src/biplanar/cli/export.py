@@ -14,13 +14,11 @@ def export(model: Annotated[str, typer.Argument(help="A model's folder, with wei
     """
     from pathlib import Path
 
-    from biplanar.errors import BiplanarError
+    from biplanar.errors import needing
     from biplanar.pipeline.model_folder import ModelFolder
 
-    try:
+    with needing("train", "exporting"):
         from biplanar.pipeline.train import export_model
-    except ImportError as error:
-        raise BiplanarError(f"this needs more packages: pip install 'biplanar[train]' ({error})") from error
     folder = ModelFolder(Path(model))
     export_model(folder)
     typer.echo(f"biplanar: the network is in {folder.int8} and {folder.onnx}", err=True)

@@ -33,13 +33,11 @@ def serve(
     """
     import logging
 
-    from biplanar.errors import BiplanarError
+    from biplanar.errors import needing
 
-    try:
+    with needing("serve", "serving"):
         from biplanar.serve.models import Models
         from biplanar.serve.server import address_of, listen, run
-    except ImportError as error:
-        raise BiplanarError(f"this needs more packages: pip install 'biplanar[serve]' ({error})") from error
     logging.getLogger("biplanar").handlers.clear()  # a server's log has the time in it
     logging.basicConfig(level=logging.ERROR, format="%(asctime)s %(name)s: %(message)s")
     config = ServerConfig(

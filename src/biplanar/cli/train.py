@@ -60,12 +60,10 @@ def train(
     """
     from pathlib import Path
 
-    from biplanar.errors import BiplanarError
+    from biplanar.errors import BiplanarError, needing
 
-    try:
+    with needing("train", "training"):
         from biplanar.pipeline.train import Data, train_model
-    except ImportError as error:
-        raise BiplanarError(f"training needs more packages: pip install 'biplanar[train]' ({error})") from error
     from biplanar.evaluation.statistics import split_files
     from biplanar.pipeline.model_folder import ModelFolder
     from biplanar.tagger.config import read_config

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from biplanar.data.sentence import Sentence
-from biplanar.errors import BiplanarError
+from biplanar.errors import needing
 
 if TYPE_CHECKING:
     import networkx
@@ -42,10 +42,8 @@ def to_json(value: Any) -> str:
 
 def words_frame(sentences: Iterable[Sentence]) -> pandas.DataFrame:
     """A row for each word of some sentences: which sentence, all columns, and where it stands in the text."""
-    try:
+    with needing("formats", "pandas"):
         import pandas
-    except ImportError as error:
-        raise BiplanarError("data frames need pandas: pip install 'biplanar[formats]'") from error
     rows = [
         {"sentence": number, "sent_id": sentence.sent_id}
         | word.to_dict()
@@ -58,10 +56,8 @@ def words_frame(sentences: Iterable[Sentence]) -> pandas.DataFrame:
 
 def tree_graph(sentence: Sentence) -> networkx.DiGraph:
     """A graph from heads to dependents."""
-    try:
+    with needing("formats", "NetworkX"):
         import networkx
-    except ImportError as error:
-        raise BiplanarError("graphs need NetworkX: pip install 'biplanar[formats]'") from error
     graph = networkx.DiGraph(sent_id=sentence.sent_id, text=sentence.text)
     graph.add_nodes_from((word.id, word.to_dict()) for word in sentence)
     arcs = enumerate(zip(sentence.tree.heads, sentence.tree.deprels, strict=True), 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from biplanar.data.conllu import COLUMNS, DEPREL, EMPTY, FEATS, HEAD, ID, LEMMA, MISC, UPOS, XPOS, parse_conllu
 from biplanar.data.sentence import Sentence
 from biplanar.data.words import escape_spaces, space_items
-from biplanar.errors import BiplanarError
+from biplanar.errors import needing
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
@@ -25,12 +25,10 @@ ROOT, SPACY_ROOT = "root", "ROOT"
 
 def to_spacy(sentences: Iterable[Sentence], vocab: Vocab) -> Doc:
     """A document with a token for each word; words of one multiword token stand side by side."""
-    try:
+    with needing("spacy", "spaCy"):
         import numpy as np
         from spacy.attrs import SENT_START
         from spacy.tokens import Doc
-    except ImportError as error:
-        raise BiplanarError("spaCy documents need spaCy: pip install 'biplanar[spacy]'") from error
     kept = list(sentences)
     parsed = all(sentence.is_parsed for sentence in kept)
     starts = [word == 0 for sentence in kept for word in range(len(sentence))]

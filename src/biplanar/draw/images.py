@@ -11,7 +11,7 @@ from typing import Any
 from biplanar.data.files import writing
 from biplanar.draw.markup import escaped
 from biplanar.draw.metrics import is_right_to_left
-from biplanar.errors import BiplanarError
+from biplanar.errors import BiplanarError, needing
 
 SCALE = 2  # pixels of a PNG for each of the SVG: letters stay sharp on today's screens and in print
 
@@ -41,10 +41,8 @@ def save_image(svg: str, path: str | Path) -> None:
 
 
 def _cairosvg(ending: str) -> Any:
-    try:
+    with needing("formats", ending):
         import cairosvg
-    except (ImportError, OSError) as error:  # the latter where the C library is missing
-        raise BiplanarError(f"{ending} needs CairoSVG and cairo: pip install 'biplanar[formats]'") from error
     return cairosvg
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from importlib.util import find_spec
@@ -14,7 +12,7 @@ from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import get_encoding
 from biplanar.encodings.columns import get_columns
-from biplanar.errors import BiplanarError, FileError, UnknownNameError
+from biplanar.errors import BiplanarError, FileError, UnknownNameError, needing
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
 from biplanar.tagger.config import AUTO, Config
@@ -96,7 +94,7 @@ def weights_of(config: Config) -> Weights:
 def _load_scorer(place: Placement, config: Config, vocabulary: Vocabulary, threads: int | None) -> Scorer:
     threads = threads and min(threads, os.cpu_count() or 1)  # with more threads than cores, each waits for the others
     if place.runtime == "torch":
-        with _needing_torch():
+        with needing("train", "PyTorch"):
             from biplanar.tagger.weights import load_tagger
         place.folder.verify(place.folder.weights)
         return load_tagger(place.folder.weights, config, vocabulary, place.device, threads=threads)
@@ -107,22 +105,12 @@ def _load_scorer(place: Placement, config: Config, vocabulary: Vocabulary, threa
     return OnnxTagger(network, vocabulary, threads=threads or 1)
 
 
-@contextmanager
-def _needing_torch() -> Iterator[None]:
-    try:
-        yield
-    except ImportError as error:
-        raise BiplanarError(
-            "this needs PyTorch: install the extra 'train' (pip install '.[train]' in a checkout)"
-        ) from error
-
-
 @cache
 def find_device(name: str) -> str:
     """Make sure of a device; `auto` is the fastest there is, which without PyTorch is the CPU."""
     if name == "cpu" or (name == "auto" and not find_spec("torch")):
         return "cpu"
-    with _needing_torch():
+    with needing("train", "PyTorch"):
         from biplanar.tagger.device import choose_device
     return str(choose_device(name))
 
