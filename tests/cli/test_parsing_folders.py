@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from biplanar.cli.progress import byte_progress
-from tests.commands import check_refused, check_refused_with
+from tests.commands import check_refused_with
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ ENCODING = typer.Option("--encoding", "-e", help="1p-brackets, 2p-greedy, 2p-pro
 LAYOUTS = "tsv (a line a word) or jsonl (a line a sentence). Default: by the file's ending."
 OUTPUT = typer.Option("--output", "-o", help="Where to write; - is standard output.")
 
-# Layouts by the endings of files, which that of a compressed file may follow.
+# Layouts by the endings of files.
 ENDINGS = {"": "tsv", ".tsv": "tsv", ".txt": "tsv", ".labels": "tsv", ".jsonl": "jsonl"}
 
 
@@ -70,7 +70,7 @@ def decode(
 
 
 def _layout_of(file: str, *, written: bool) -> str:
-    ending = Path(without_compression(file)).suffix
+    ending = Path(file if written else without_compression(file)).suffix
     if written and ending not in ENDINGS:
         raise BiplanarError(f"{file}: no format has the ending {ending}; choose one with --format (tsv, jsonl)")
     return ENDINGS.get(ending, "tsv")
