@@ -313,15 +313,15 @@ class TestIntoAnotherFile:
         return str(caught.value).replace(f"{labels.parent}/", "")
 
     def test_other_words(self, labels):
-        wanted = "into.conllu:3: expected the word 'b', as in labels, found 'B'"
+        wanted = "into.conllu:3: the word 'B' instead of 'b', as in labels"
         assert self.into(labels, ["a", "B"], ["c"]) == wanted
-        wanted = "into.conllu:6: expected the word 'c', as in labels, found 'd'"
+        wanted = "into.conllu:6: the word 'd' instead of 'c', as in labels"
         assert self.into(labels, ["a", "b"], ["d"]) == wanted
 
     def test_more_or_fewer_words(self, labels):
-        wanted = "into.conllu:2: expected a sentence of 2 words, as in labels, found 3"
+        wanted = "into.conllu:2: 3 words instead of the 2 in labels"
         assert self.into(labels, ["a", "b", "c"], ["c"]) == wanted
-        wanted = "into.conllu:2: expected a sentence of 2 words, as in labels, found 1"
+        wanted = "into.conllu:2: 1 words instead of the 2 in labels"
         assert self.into(labels, ["a"], ["c"]) == wanted
 
     def test_more_sentences(self, labels):

@@ -202,9 +202,7 @@ class TestElsewhere:
 
     def test_one_that_was_not_loaded_says_so(self, parser):
         made = biplanar.Parser(parser.scorer, parser.inventory, parser.folder, batch_words=500)
-        with pytest.raises(
-            BiplanarError, match=r"^expected a parser from biplanar\.load to pickle, found one that was"
-        ):
+        with pytest.raises(BiplanarError, match="can be pickled"):
             pickle.dumps(made)
 
     def test_several_threads_at_once(self, parser):

@@ -306,7 +306,7 @@ class TestLoading:
         path.write_bytes(data)
         with pytest.raises(FileError) as caught:
             Segmenter.load(path)
-        assert str(caught.value) == f"{path}: expected a UDPipe model, found another file or a damaged one"
+        assert f"{path}: not a UDPipe model" in str(caught.value)
 
     @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
     def test_a_model_that_is_cut_off(self, tmp_path, model, share):
@@ -318,7 +318,7 @@ class TestLoading:
     def test_a_model_without_a_tokenizer(self, tmp_path):
         path = tmp_path / "empty.udpipe"
         path.write_bytes(segmenter_module._MAGIC + b"\x03\x7f\x7f\0\0\0")
-        with pytest.raises(FileError, match="expected a UDPipe model with a tokenizer, found one without"):
+        with pytest.raises(FileError, match="without a tokenizer"):
             Segmenter.load(path)
 
     def test_a_path_may_be_a_string_with_any_signs(self, tmp_path, model):

@@ -28,7 +28,7 @@ class TestTraining:
         segmenter = Segmenter.load(path)
         assert forms(segmenter.segment(PARAGRAPH)) == forms(SENTENCES)
         assert not segmenter.has_tagger
-        with pytest.raises(BiplanarError, match="expected a UDPipe model with a tagger, found one without"):
+        with pytest.raises(BiplanarError, match="no tagger"):
             segmenter.tag(SENTENCES)
         assert sorted(tmp_path.iterdir()) == [path.with_suffix(".json"), path]
 

@@ -60,7 +60,7 @@ class TestLearning:
             ("{", "truncated or corrupt"),
             ("[]", "truncated or corrupt"),
             ('{"titles": []}', "truncated or corrupt"),
-            ('{"titles": [], "abbreviations": [], "patterns": ["smile"]}', "expected patterns of url, .*, found smile"),
+            ('{"titles": [], "abbreviations": [], "patterns": ["smile"]}', "unknown patterns: smile"),
         ],
     )
     def test_a_damaged_file(self, tmp_path, content, message):

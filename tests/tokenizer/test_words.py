@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from biplanar.errors import FormatError
-from biplanar.tokenizer import words
-from biplanar.tokenizer.words import read_horizontal, read_vertical
+from tests.tokenizer.reading import read_horizontal, read_vertical
 from tests.tokenizer.treebank import forms
 
 
@@ -45,7 +44,9 @@ class TestTextThatIsAlreadyCut:
 
     @pytest.mark.parametrize("read", [read_horizontal, read_vertical])
     def test_sentences_come_before_the_file_has_ended(self, monkeypatch, read):
-        monkeypatch.setattr(words, "read_lines", lambda _: iter([(1, "a"), (2, ""), (3, "b"), (4, "")]))
+        monkeypatch.setattr(
+            "tests.tokenizer.reading.read_lines", lambda _: enumerate(["a", "", "b", ""], 1)
+        )
         stream = read("-")
         assert next(stream).forms == ["a"]
         assert next(stream).forms == ["b"]

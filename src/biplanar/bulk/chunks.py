@@ -23,8 +23,7 @@ from biplanar.data.formats import CONLLU, HORIZONTAL, INPUTS, JSONL, LINES, PARQ
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_input import chunked
-from biplanar.tokenizer.paragraphs import paragraphs_of, spaces_after
-from biplanar.tokenizer.text_for_udpipe import for_udpipe
+from biplanar.tokenizer.paragraphs import for_udpipe, paragraphs_of, spaces_after
 from biplanar.tokenizer.words import comments_for, split_horizontal, split_vertical
 
 # From the number of words before a chunk to the number that it should have.

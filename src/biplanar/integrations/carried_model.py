@@ -6,12 +6,12 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import srsly
 
 from biplanar.errors import FileError
-from biplanar.pipeline.model_folder import ModelFolder
+from biplanar.pipeline.model_folder import ModelFolder, is_inside
 
 
 def parsing_files(folder: ModelFolder) -> list[Path]:
@@ -45,10 +45,9 @@ def unpack(data: bytes, owner: object) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="biplanar-"))
     weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
     for name, content in srsly.msgpack_loads(data).items():
-        place = PurePosixPath(str(name))
-        if not isinstance(content, bytes) or place.is_absolute() or ".." in place.parts or "\\" in str(name):
-            raise FileError(f"expected the files of a model, found {name!r}")
-        path = folder / place
+        if not isinstance(content, bytes) or not isinstance(name, str) or not is_inside(name):
+            raise FileError(f"not a file of a model: {name!r}")
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return folder

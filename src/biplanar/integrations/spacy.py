@@ -76,7 +76,7 @@ class BiplanarParser:
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = BATCH_SIZE) -> Iterator[Doc]:
-        """Parse a stream of documents, so many at a time, or fewer if they are long."""
+        """Parse a stream of documents, up to `batch_size` at a time, or fewer if they are long."""
         enough = self.parser.chunk_words(self.options)
         least = ceil(enough / batch_size)
         for docs in chunked(stream, lambda doc: max(len(doc), least), lambda _: enough):

@@ -6,11 +6,10 @@ encoding covers; `encode_file` counts the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import TextIO
 
 import numpy as np
 
@@ -23,11 +22,10 @@ from biplanar.decoding.labels import label_rows, rows_forest
 from biplanar.encodings import Encoding
 from biplanar.encodings.lifting import lift
 from biplanar.errors import LabelError, TreeError
+from biplanar.pipeline.parser_input import chunked
 
 # Sentences that are encoded or decoded at once: enough for the compiled loops, few enough for any memory.
 CHUNK_SENTENCES = 4096
-
-Item = TypeVar("Item")
 
 
 @dataclass
@@ -43,7 +41,7 @@ def encode_file(
 ) -> EncodingReport:
     """Write the labels of a CoNLL-U file."""
     write, report = get_layout(layout).write, EncodingReport()
-    for sentences in chunks(read_conllu(path, text_encoding)):
+    for sentences in chunked(read_conllu(path, text_encoding), lambda _: 1, lambda _: CHUNK_SENTENCES):
         forest = Forest.from_sentences(sentences)
         report.sentences += len(forest)
         if encoding.needs_upos:
@@ -70,7 +68,7 @@ def decode_file(
     """The parsed sentences of a file of labels, as new sentences or with all else taken from a CoNLL-U file."""
     labelled = read_labels(path, column_names(encoding), layout, text_encoding)
     originals = None if into is None else read_conllu(into, text_encoding)
-    for chunk in chunks(labelled):
+    for chunk in chunked(labelled, lambda _: 1, lambda _: CHUNK_SENTENCES):
         upos = Column.of(tag for columns in chunk for tag in columns["upos"]) if encoding.needs_upos else None
         rows = [list(zip(*(columns[task] for task in (*encoding.tasks, "deprel")), strict=True)) for columns in chunk]
         forest = rows_forest(rows, encoding, decoder=decoder, upos=upos)
@@ -86,13 +84,6 @@ def decode_file(
 def column_names(encoding: Encoding) -> list[str]:
     """What stands in each column of a file of labels."""
     return ["form", *(["upos"] if encoding.needs_upos else []), *encoding.tasks, "deprel"]
-
-
-def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """The items in lists of `CHUNK_SENTENCES`."""
-    iterator = iter(items)
-    while chunk := list(islice(iterator, CHUNK_SENTENCES)):
-        yield chunk
 
 
 def _encode(forest: Forest, encoding: Encoding, sentences: list[Sentence]) -> tuple[Column, ...]:
@@ -113,8 +104,8 @@ def _next_like(originals: Iterator[Sentence], forms: list[str], labels: str) -> 
     if original is None:
         raise LabelError(f"{labels}: more sentences than in the CoNLL-U file")
     if len(original) != len(forms):
-        raise original.error_at(1, f"expected a sentence of {len(forms)} words, as in {labels}, found {len(original)}")
+        raise original.error_at(1, f"{len(original)} words instead of the {len(forms)} in {labels}")
     for word, (found, wanted) in enumerate(zip(original.forms, forms, strict=True), 1):
         if found != wanted:
-            raise original.error_at(word, f"expected the word {wanted!r}, as in {labels}, found {found!r}")
+            raise original.error_at(word, f"the word {found!r} instead of {wanted!r}, as in {labels}")
     return original

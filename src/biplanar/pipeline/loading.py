@@ -45,7 +45,7 @@ class Placement:
         device = find_device(device)
         runtime = runtime or _fastest(folder, device)
         if runtime != "torch" and device != "cpu":
-            raise BiplanarError(f"expected the runtime torch for the device {device}, found {runtime}")
+            raise BiplanarError(f"the device {device} needs the runtime torch, not {runtime}")
         return cls(folder, device, runtime)
 
     @property

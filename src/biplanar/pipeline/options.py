@@ -27,11 +27,11 @@ class ParseOptions:
     def __post_init__(self) -> None:
         several = get_decoder(self.decoder).finds_several
         if self.best < 1:
-            raise BiplanarError(f"best: expected at least one tree, found {self.best}")
+            raise BiplanarError(f"best must be at least 1, not {self.best}")
         if self.best > 1 and not several:
             raise BiplanarError(f"--best needs --decoder {DEFAULT_DECODER}, found {self.decoder}")
         if self.batch_words is not None and self.batch_words < 1:
-            raise BiplanarError(f"batch_words: expected at least one word, found {self.batch_words}")
+            raise BiplanarError(f"batch_words must be at least 1, not {self.batch_words}")
 
     def changed(self, **changes: Any) -> ParseOptions:
         """The same with some options replaced, by their names."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from math import isnan
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -33,13 +33,11 @@ from biplanar.tagger.predict import Scorer, parse_corpus
 if TYPE_CHECKING:
     from biplanar.tokenizer.segmenter import Segmenter
 
-# Sentences are read up to so many words (or batches, if that is more), to be sorted by length and cut into batches.
+# Words (or batches, if that is more) that are read to be sorted by length and cut into batches.
 CHUNK_WORDS, CHUNK_BATCHES = 50_000, 10
 
 # A sentence that is parsed again, or its words.
 Words = Sentence | list[str] | tuple[str, ...]
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ class Parser:
     def __reduce__(self) -> tuple[Callable[[], Parser], tuple[()]]:
         """Pickled is where it was loaded from, and how."""
         if self._reload is None:
-            raise BiplanarError("expected a parser from biplanar.load to pickle, found one that was made otherwise")
+            raise BiplanarError("only parsers from biplanar.load can be pickled")
         return self._reload, ()
 
     @property
@@ -130,23 +128,6 @@ class Parser:
             outcome += parsed.outcome
         return Document(tuple(sentences), outcome)
 
-    @overload
-    def pipe(
-        self, items: Iterable[Words], options: ParseOptions = ..., *, as_tuples: Literal[False] = ..., **changes: Any
-    ) -> Iterator[Sentence]: ...
-    @overload
-    def pipe(
-        self,
-        items: Iterable[str] | Iterable[Document],
-        options: ParseOptions = ...,
-        *,
-        as_tuples: Literal[False] = ...,
-        **changes: Any,
-    ) -> Iterator[Document]: ...
-    @overload
-    def pipe(
-        self, items: Iterable[tuple[Any, T]], options: ParseOptions = ..., *, as_tuples: Literal[True], **changes: Any
-    ) -> Iterator[tuple[Any, T]]: ...
     def pipe(
         self,
         items: Iterable[Any],

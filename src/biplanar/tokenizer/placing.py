@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from biplanar.data.words import escape_spaces, unescape_spaces
-from biplanar.tokenizer.text_for_udpipe import for_udpipe
+from biplanar.tokenizer.paragraphs import for_udpipe
 
 NO_SPACE = "SpaceAfter=No"
 _TEXT = "# text = "

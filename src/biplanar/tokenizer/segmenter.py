@@ -11,9 +11,8 @@ from ufal import udpipe
 
 from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, Sentence, parse_conllu
 from biplanar.errors import BiplanarError, FileError
-from biplanar.tokenizer.paragraphs import paragraphs_of
+from biplanar.tokenizer.paragraphs import for_udpipe, paragraph_for_udpipe, paragraphs_of
 from biplanar.tokenizer.placing import NO_SPACE, Placing, is_plain
-from biplanar.tokenizer.text_for_udpipe import for_udpipe, paragraph_for_udpipe
 from biplanar.tokenizer.whole_tokens import WholeTokens, whole_tokens_path
 
 _MAGIC = b"\x12morphodita_parsito"  # without it, UDPipe may end the whole process
@@ -30,7 +29,7 @@ class Segmenter:
         self._whole_tokens = whole_tokens or WholeTokens()
         probe = udpipe.Sentence()
         probe.addWord("a")
-        self._has_tagger = bool(model.tag(probe, "", udpipe.ProcessingError()))
+        self.has_tagger = bool(model.tag(probe, "", udpipe.ProcessingError()))
 
     @classmethod
     def load(cls, path: str | Path) -> Segmenter:
@@ -42,15 +41,10 @@ class Segmenter:
             raise FileError(f"{path}: {error.strerror or error}") from error
         model = udpipe.Model.load(str(path)) if begins_well else None
         if model is None:
-            raise FileError(f"{path}: expected a UDPipe model, found another file or a damaged one")
+            raise FileError(f"{path}: not a UDPipe model, or a damaged one")
         if model.newTokenizer("") is None:
-            raise FileError(f"{path}: expected a UDPipe model with a tokenizer, found one without")
+            raise FileError(f"{path}: a UDPipe model without a tokenizer")
         return cls(model, WholeTokens.load(whole_tokens_path(path)))
-
-    @property
-    def has_tagger(self) -> bool:
-        """Whether `tag` can be asked for."""
-        return self._has_tagger
 
     def segment(
         self, text: str, *, presegmented: bool = False, normalized_spaces: bool = False, ranges: bool = False
@@ -110,7 +104,7 @@ class Segmenter:
     def tag(self, sentences: Iterable[Sentence]) -> list[Sentence]:
         """The same sentences with the lemmas, tags and features that UDPipe's tagger gives them."""
         if not self.has_tagger:
-            raise BiplanarError("expected a UDPipe model with a tagger, found one without; train it with a tagger")
+            raise BiplanarError("this UDPipe model has no tagger")
         return [self._tag(sentence) for sentence in sentences]
 
     def _tag(self, sentence: Sentence) -> Sentence:
@@ -140,7 +134,7 @@ class _Tokenizer:
         return _SPACES_IN_MISC.sub(_plain_misc, conllu) if only_normalizes else conllu
 
     def _blocks(self, paragraph: str) -> Iterable[str]:
-        """The sentences of a paragraph, written as UDPipe does, or anew where that is not enough."""
+        """The sentences of a paragraph, written by UDPipe, or by `Placing` where that is not enough."""
         given = paragraph_for_udpipe(paragraph, presegmented=self._presegmented)
         masked = self._whole_tokens.mask(given)
         blocks = self._udpipe_blocks(masked)

@@ -17,7 +17,7 @@ from biplanar.data.files import writing
 from biplanar.data.raw_text import token_text
 from biplanar.errors import BiplanarError, FormatError
 from biplanar.tokenizer import udpipe_trainer
-from biplanar.tokenizer.text_for_udpipe import for_udpipe
+from biplanar.tokenizer.paragraphs import for_udpipe
 from biplanar.tokenizer.whole_tokens import WholeTokens, whole_tokens_path
 
 # Longer segments than UDPipe's own 50 characters find the ends of sentences much better; smaller batches and a falling

@@ -113,7 +113,7 @@ class WholeTokens:
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise FileError(f"{path}: truncated or corrupt ({error})") from error
         if unknown := set(lists["patterns"]) - set(PATTERNS):
-            raise FileError(f"{path}: expected patterns of {', '.join(PATTERNS)}, found {', '.join(sorted(unknown))}")
+            raise FileError(f"{path}: unknown patterns: {', '.join(sorted(unknown))}")
         return cls(**lists)
 
     def to_json(self) -> str:

@@ -5,20 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
-from pathlib import Path
 
 from biplanar.data.conllu import Sentence
-from biplanar.data.files import read_lines
-
-
-def read_horizontal(path: str | Path) -> Iterator[Sentence]:
-    """One sentence a line, spaces between its words; empty lines are skipped."""
-    return numbered(split_horizontal(line.strip(" \t\ufeff") for _, line in read_lines(path)))
-
-
-def read_vertical(path: str | Path) -> Iterator[Sentence]:
-    """One word a line (what follows a tab is ignored), an empty line after each sentence."""
-    return numbered(split_vertical(line.strip(" \t\ufeff") for _, line in read_lines(path)))
 
 
 def split_horizontal(lines: Iterable[str]) -> Iterator[list[str]]:

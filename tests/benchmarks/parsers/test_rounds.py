@@ -86,7 +86,7 @@ class TestTrouble:
 
     def test_not_a_model(self, gold, udpipe_model):
         broken = udpipe_systems(str(TINY))[1]
-        self.check(gold, udpipe_model, broken, f"{TINY}: expected a UDPipe model")
+        self.check(gold, udpipe_model, broken, f"{TINY}: not a UDPipe model")
 
     def test_not_installed(self, gold, udpipe_model, fake_module, tmp_path):
         fake_module("spacy", "raise ImportError('No module named spacy')")
