@@ -37,6 +37,7 @@ EDGES = {"cli", "serve", "integrations", "__main__"}
 MAY_IMPORT_TORCH = {
     "biplanar.pipeline.train",
     "biplanar.tagger.checkpoint",
+    "biplanar.tagger.cuda_graphs",
     "biplanar.tagger.device",
     "biplanar.tagger.encoders",
     "biplanar.tagger.encoders.bilstm",

@@ -44,9 +44,7 @@ class TestTextThatIsAlreadyCut:
 
     @pytest.mark.parametrize("read", [read_horizontal, read_vertical])
     def test_sentences_come_before_the_file_has_ended(self, monkeypatch, read):
-        monkeypatch.setattr(
-            "tests.tokenizer.reading.read_lines", lambda _: enumerate(["a", "", "b", ""], 1)
-        )
+        monkeypatch.setattr("tests.tokenizer.reading.read_lines", lambda _: enumerate(["a", "", "b", ""], 1))
         stream = read("-")
         assert next(stream).forms == ["a"]
         assert next(stream).forms == ["b"]
