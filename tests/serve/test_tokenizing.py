@@ -69,7 +69,7 @@ def test_a_process_that_always_ends_is_given_up(models, monkeypatch):
             raise EOFError
 
     monkeypatch.setattr("biplanar.serve.tokenizing.WorkerProcess", lambda *_, **__: Ended())
-    with pytest.raises(UnfinishedError, match="has ended before its answer"):
+    with pytest.raises(UnfinishedError, match="before its answer"):
         list(TokenizerProcess(models.default.parser.folder.segmenter).stream("Yes."))
 
 

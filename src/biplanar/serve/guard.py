@@ -50,7 +50,7 @@ class Guard:
                 lease.close()
             path = scope["path"] if scope["path"] in self.paths else "other"
             self.metrics.requests.labels(path, str(exchange.status)).inc()
-            self.metrics.request_seconds.labels(path).observe(exchange.seconds)
+            self.metrics.request_seconds.labels(path).observe(exchange.seconds or time.perf_counter() - exchange.start)
 
     def _chosen(self, scope: Scope) -> ASGIApp | Response:
         """The routes, or a refusal."""
@@ -69,17 +69,12 @@ class Exchange:
     forward: Send
     status: int = CLIENT_LEFT
     start: float = field(default_factory=time.perf_counter)
-    answered: float | None = None
-
-    @property
-    def seconds(self) -> float:
-        """From the request to the head of its answer."""
-        return (self.answered or time.perf_counter()) - self.start
+    seconds: float | None = None  # until the head of the answer
 
     async def send(self, message: Message) -> None:
         """Send a head with the headers that every answer has, and a body no faster than the client reads it."""
         if message["type"] == "http.response.start":
-            self.status, self.answered = message["status"], time.perf_counter()
+            self.status, self.seconds = message["status"], time.perf_counter() - self.start
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
