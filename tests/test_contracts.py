@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,18 +21,23 @@ from biplanar.cli import main
 from biplanar.data.arrays import Int8s, Int32s, Int64s
 from biplanar.data.conllu import XPOS, Sentence, parse_conllu
 from biplanar.data.forest import Column, Forest
-from biplanar.decoding import DECODERS
+from biplanar.decoding import DECODERS, all_decoders, get_decoder
 from biplanar.decoding.beam import Outcome
 from biplanar.decoding.decoders import relations_given_heads
 from biplanar.decoding.sentences import ScoredSentences
-from biplanar.encodings import ENCODINGS
-from biplanar.encodings.columns import COLUMNS
-from biplanar.encodings.encoding import STACKS
+from biplanar.decoding.tree_decoder import TreeDecoder
+from biplanar.encodings import ENCODINGS, Encoding, all_encodings, get_encoding
+from biplanar.encodings.automata import Automaton, Machine
+from biplanar.encodings.columns import COLUMNS, get_columns
+from biplanar.encodings.encoding import AUTOMATON, STACKS
+from biplanar.encodings.hexatags import NAMES
 from biplanar.encodings.stacks import Moves
+from biplanar.errors import BiplanarError
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.train import Data, train_model
 from biplanar.tagger.config import Config
 from tests.conftest import ROOT
+from tests.decoding.made_scores import MadeScores, noise_like
 from tests.serve.conftest import serving
 
 TINY = ROOT / "examples" / "tiny.conllu"
@@ -61,6 +67,41 @@ class Letters:
 
     def moves(self, names: Sequence[Sequence[str]]) -> Moves:
         return ENCODINGS["1p-brackets"].moves([[name.translate(BRACKETS) for name in task] for task in names])
+
+
+def next_state(trees: int, steps: Int32s, begin: int, end: int, is_last: bool) -> int:
+    """How many binary trees are open after a hexatag, whose number has the bits right leaf, right node, right head."""
+    code = steps[begin] if end > begin else -1
+    if code < 0 or (is_last and code & 6) or (code & 1 and not trees):
+        return -1
+    trees += 0 if code & 1 else 1
+    return trees if not code & 2 else trees - 1 if trees > 1 else -1
+
+
+def may_end(trees: int) -> bool:
+    return trees == 1
+
+
+@dataclass(frozen=True)
+class Hexes:
+    """The labels of `hexatags`, read by an automaton from outside."""
+
+    name: str = "hexes"
+    tasks: tuple[str, ...] = ("hexatag",)
+    needs_upos: bool = False
+    kind: str = AUTOMATON
+
+    def encode(self, forest: Forest) -> tuple[Column, ...]:
+        return ENCODINGS["hexatags"].encode(forest)
+
+    def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
+        return ENCODINGS["hexatags"].decode(columns, offsets, upos)
+
+    def planes(self, forest: Forest) -> Int8s | None:
+        return ENCODINGS["hexatags"].planes(forest)
+
+    def automaton(self, names: Sequence[str]) -> Automaton:
+        return Machine(next_state, may_end).automaton(names, lambda name: [NAMES.index(name)], lambda _: 1)
 
 
 @dataclass(frozen=True)
@@ -180,6 +221,55 @@ class TestEncoding:
             asked = {"words": [["Nobody", "came", "."]], "labels": "letters"}
             (sentence,) = served.client.post("/api/parse", json=asked).json()["sentences"]
             assert all(set(label) <= set("abcd-") for (label, *_) in sentence["trees"][0]["labels"])
+
+
+class TestAutomaton:
+    def test_an_encoding_brings_its_own(self):
+        for seed in range(20):
+            found, wanted = (self.trees(encoding, seed) for encoding in (Hexes(), ENCODINGS["hexatags"]))
+            assert found == wanted
+
+    def trees(self, encoding: Encoding, seed: int) -> list[tuple[list[int], float]]:
+        made = MadeScores(encoding)
+        made.tables = noise_like(made.tables, seed)
+        trees = [(TreeDecoder(made.inventory).decode(made.scores()).heads.tolist(), 0.0)]
+        return trees + [
+            (one.heads.tolist(), score) for one, score in TreeDecoder(made.inventory).several(made.first(), 3)
+        ]
+
+
+class TestInstalledPackages:
+    @pytest.fixture
+    def installed(self, tmp_path, monkeypatch) -> None:
+        """A package with one of each, as an installer leaves it."""
+        groups = {"encodings": "encoding", "decoders": "decoder", "columns": "column"}
+        points = "".join(f"[biplanar.{group}]\nadded = added_package:{name}\n" for group, name in groups.items())
+        folder = tmp_path / "added_package-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: added_package\nVersion: 1.0\n")
+        (folder / "entry_points.txt").write_text(points)
+        (tmp_path / "added_package.py").write_text(
+            "from tests.test_contracts import Chain, Length, Letters\n"
+            "encoding, decoder, column = Letters('added'), Chain('added'), Length('added')\n"
+        )
+        monkeypatch.syspath_prepend(tmp_path)
+        yield
+        for known in (ENCODINGS, DECODERS, COLUMNS):
+            known.pop("added", None)
+
+    def test_they_are_found_by_name(self, installed):  # noqa: ARG002
+        assert "added" not in ENCODINGS
+        assert get_encoding("added").name == get_decoder("added").name == get_columns("added")[0].name == "added"
+
+    def test_they_are_listed(self, installed):  # noqa: ARG002
+        assert "added" in all_encodings()
+        assert "added" in all_decoders()
+
+    def test_one_that_cannot_be_loaded_is_named(self, installed, tmp_path):  # noqa: ARG002
+        (tmp_path / "added_package.py").write_text("import no_such_module\n")
+        sys.modules.pop("added_package", None)
+        with pytest.raises(BiplanarError, match="added_package"):
+            get_encoding("unknown")
 
 
 class TestDecoder:

@@ -63,7 +63,10 @@ def compiled(*, fastmath: bool | set[str] = False, inline: bool = False) -> Call
 def compiled_pointer(function: Callable[..., Any], signature: str) -> Any:
     """Compile a function for compiled code to call by its address, so that it can be chosen at run time."""
     with _cache_at(cache_folder()):
-        return numba.cfunc(signature, cache=True, nogil=True)(function)
+        try:
+            return numba.cfunc(signature, cache=True, nogil=True)(function)
+        except RuntimeError:  # a function without a file, as of a notebook, has no cache
+            return numba.cfunc(signature, nogil=True)(function)
 
 
 @contextmanager
