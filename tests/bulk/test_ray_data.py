@@ -113,16 +113,19 @@ class TestKilled:
         ids = [one.comment("sent_id") for shard in plan.shards for one in read_conllu(shard.path)]
         assert ids == [str(number) for number in range(20_000)]
 
-    def test_the_driver(self, cluster, corpus, wanted, tmp_path):
+    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+    def test_the_driver(self, cluster, corpus, wanted, tmp_path, number):
         program = (
             "import sys; from tests.bulk.test_ray_data import *\n"
             "config = EngineConfig(2, address=sys.argv[1])\n"
             "list(plan_of(Path(sys.argv[2]), Path(sys.argv[3])).run(make_engine(config, 'ray')))"
         )
         command = [sys.executable, "-W", "ignore", "-c", program, cluster, corpus, tmp_path]
-        with subprocess.Popen(list(map(str, command))) as driver:
+        with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as driver:
             wait_until(lambda: len(list(tmp_path.glob("x-*.conllu"))) > 1)
-            driver.kill()
+            driver.send_signal(number)
+            assert driver.communicate(timeout=60)[1] == ""
+        assert driver.returncode == -number
         wait_until(lambda: not actors(os.getpid()))  # they end with their driver
         finished = {str(path): path.stat() for path in tmp_path.glob("x-*.conllu")}
         plan = plan_of(corpus, tmp_path)
@@ -140,7 +143,7 @@ def test_an_item_that_ends_its_workers_again_and_again_is_given_up(monkeypatch):
     worker = _Worker(lambda: str, ["a", "b"], attempts, ".")
     answers = [pickle.loads(worker(number)["answer"][0].as_py()) for _ in range(4)]
     assert answers[:3] == ["b"] * 3
-    with pytest.raises(UnfinishedError, match=r"^b: the workers at this shard ended before their time, 3 in turn$"):
+    with pytest.raises(UnfinishedError, match="3 workers died"):
         raise answers[3].to_error()
 
 
@@ -181,7 +184,7 @@ def test_the_command_in_the_docs(cluster, docs_folder, run, monkeypatch):  # noq
 class TestRefused:
     def test_without_a_folder(self, run):
         check_refused_with(run("parse", "--text", "Yes.", "--engine", "ray"), "--output-dir")
-        with pytest.raises(BiplanarError, match="expected a folder to write shards to"):
+        with pytest.raises(BiplanarError, match="--output-dir"):
             parse_files(Source(text="Yes."), io.BytesIO(), TASK, make_engine(CONFIG, "ray"))
 
     def test_without_ray(self, run, monkeypatch, tmp_path):
@@ -195,7 +198,7 @@ class TestRefused:
         (tmp_path / "x.conllu").write_text(CONLLU)
         options = ("--output-dir", tmp_path / "out", "--engine", "ray", "--address", "127.0.0.1:9")
         result = run("parse", tmp_path / "x.conllu", *options)
-        check_refused_with(result, "--address: expected a Ray cluster at 127.0.0.1:9, found [Errno 111]")
+        check_refused_with(result, "no Ray cluster at 127.0.0.1:9")
 
     def test_its_options_without_it(self, run):
         message = "--max-workers, --gpus-per-worker and --address need --engine ray"
