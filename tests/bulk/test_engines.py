@@ -9,7 +9,7 @@ import pytest
 
 import biplanar
 from biplanar.bulk import EngineConfig, Task, engines, make_engine
-from biplanar.bulk.chunks import WordsChunk
+from biplanar.bulk.chunks import Chunk
 from biplanar.bulk.task import Result
 from biplanar.data.conllu import parse_conllu, read_conllu
 from biplanar.data.formats import INPUTS, OUTPUTS
@@ -80,8 +80,8 @@ class TestProcesses:
         monkeypatch.setattr("biplanar.data.files.BUFFER", 100)
         sizes = []
 
-        def no_work(_: Task, chunks: Iterator[WordsChunk], *__: object, **___: object) -> Iterator[Result]:
-            sizes.extend(sum(len(sentence) for sentence in chunk.sentences) for chunk in chunks)
+        def no_work(_: Task, chunks: Iterator[Chunk], *__: object, **___: object) -> Iterator[Result]:
+            sizes.extend(sum(map(len, chunk.conllu.args[0])) for chunk in chunks)
             yield from ()
 
         monkeypatch.setattr(engines, "work_in_order", no_work)

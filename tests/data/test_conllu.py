@@ -401,15 +401,15 @@ class TestWithTree:
         assert changed.raw == f"{before}{word[1:]}\n{row(1, 'ja', 0, 'root')}\n\n"
 
     def test_a_tree_of_another_size(self):
-        with pytest.raises(TreeError, match=r"^expected a tree of 3 words, found one of 5$"):
+        with pytest.raises(TreeError, match="5 words"):
             parse_conllu(GOOD)[0].with_tree(self.TREE)
 
     @pytest.mark.parametrize("deprel", ["", "a\tb", "a\nb", "\ud800"])
     def test_relations_that_would_break_the_file(self, deprel):
         with pytest.raises(LabelError) as caught:
             parse_conllu(GOOD)[0].with_tree(Tree((2, 0, 2), ("a", "root", deprel)))
-        wanted = f"word 3: expected text without tabs and line ends as DEPREL, found {deprel!r}"
-        assert str(caught.value) == wanted
+        wanted = f"value 3: DEPREL cannot be {deprel!r}"
+        assert str(caught.value).startswith(wanted)
 
 
 class TestWithColumns:
@@ -430,11 +430,11 @@ class TestWithColumns:
     @pytest.mark.parametrize("value", ["", "a\tb", "a\nb", "\ud800"])
     def test_values_that_no_column_can_hold(self, value):
         sentence = Sentence.from_words(["a", "b"])
-        with pytest.raises(LabelError, match="word 2: expected text without tabs and line ends as UPOS"):
+        with pytest.raises(LabelError, match="value 2: UPOS"):
             sentence.with_columns({UPOS: ["X", value]})
 
     def test_too_few_values(self):
-        with pytest.raises(LabelError, match=r"^UPOS: expected 2 values, found 1$"):
+        with pytest.raises(LabelError, match=r"^UPOS: 1 values for 2 words$"):
             Sentence.from_words(["a", "b"]).with_columns({UPOS: ["X"]})
 
 
@@ -518,20 +518,20 @@ class TestFromWords:
     def test_forms_that_would_break_the_file(self, form):
         with pytest.raises(LabelError) as caught:
             Sentence.from_words(["a", form])
-        assert str(caught.value) == f"word 2: expected text without tabs and line ends as FORM, found {form!r}"
-        with pytest.raises(LabelError, match=r"^word 1: expected .* as UPOS, found "):
+        assert str(caught.value).startswith(f"value 2: FORM cannot be {form!r}")
+        with pytest.raises(LabelError, match="value 1: UPOS"):
             Sentence.from_words(["a"], upos=[form])
 
     def test_no_words(self):
-        with pytest.raises(FormatError, match=r"^<words>:1: expected at least one word, found none$"):
+        with pytest.raises(FormatError, match="at least one word"):
             Sentence.from_words([])
 
     def test_a_comment_without_its_sign(self):
-        with pytest.raises(FormatError, match=r"^<words>:1: expected a comment that begins with #, found 'text = a'$"):
+        with pytest.raises(FormatError, match="'text = a' is no comment"):
             Sentence.from_words(["a"], comments=["text = a"])
 
     def test_a_tree_of_another_size(self):
-        with pytest.raises(TreeError, match=r"^expected a tree of 1 words, found one of 2$"):
+        with pytest.raises(TreeError, match="2 words"):
             Sentence.from_words(["a"], Tree((0, 1), ("root", "b")))
 
     def test_find_misfit(self):
@@ -633,7 +633,7 @@ class TestBadInput:
             ),
             pytest.param(block(2, 0, 3), 7, "word 3 is its own head", id="a self-loop"),
             pytest.param(block(0, 3, 2), 6, "the heads form a cycle: 2 -> 3 -> 2", id="a cycle"),
-            pytest.param(block(2, 1), 5, "expected a word with head 0 (the root), found none", id="no root"),
+            pytest.param(block(2, 1), 5, "no word has head 0 (the root)", id="no root"),
             pytest.param(f"{row(1)}\n{row(1)}\n\n", 6, "expected the ID 2, found '1'", id="an ID twice"),
             pytest.param(f"{row(1)}\n{row(3)}\n\n", 6, "expected the ID 2, found '3'", id="an ID missing"),
             pytest.param(f"{row(2)}\n{row(1)}\n\n", 5, "expected the ID 1, found '2'", id="IDs that start at 2"),

@@ -66,10 +66,10 @@ class TestFromTrees:
     @pytest.mark.parametrize(
         ("upos", "message"),
         [
-            ([["A", "B"]], "expected part-of-speech tags for 2 sentences, found them for 1"),
-            ([["A", "B"], ["C", "D"]], "sentence 2: expected 3 part-of-speech tags, found 2"),
-            ([["A", "B", "C"], ["D", "E"]], "sentence 1: expected 2 part-of-speech tags, found 3"),
-            ([[], ["A", "B", "C", "D", "E"]], "sentence 1: expected 2 part-of-speech tags, found 0"),
+            ([["A", "B"]], "tags of 1 sentences for 2 trees"),
+            ([["A", "B"], ["C", "D"]], "sentence 2: 2 tags for 3 words"),
+            ([["A", "B", "C"], ["D", "E"]], "sentence 1: 3 tags for 2 words"),
+            ([[], ["A", "B", "C", "D", "E"]], "sentence 1: 0 tags for 2 words"),
         ],
     )
     def test_tags_must_fit_each_tree(self, upos, message):
@@ -99,7 +99,7 @@ class TestFromSentences:
         ("bad", "message"),
         [
             (block(2, 2), "5: word 2 is its own head"),
-            (block(2, 1), "4: expected a word with head 0 (the root), found none"),
+            (block(2, 1), "4: no word has head 0 (the root)"),
             (block(3, 3, 4, 3, 0), "6: the heads form a cycle: 3 -> 4 -> 3"),
             (block(0, 3), "5: expected a HEAD from 0 to 2, found 3"),
             (block(0, "x"), "5: expected a whole number as HEAD, found 'x'"),

@@ -49,16 +49,16 @@ class TestTree:
     @pytest.mark.parametrize(
         ("heads", "message"),
         [
-            ((), "expected at least one word, found none"),
-            ((0, 3), "word 2: expected a head from 0 to 2, found one outside the sentence"),
-            ((-1, 0), "word 1: expected a head from 0 to 2, found one outside the sentence"),
-            ((0, 1, 10**30), "word 3: expected a head from 0 to 3, found one outside the sentence"),
-            ((0, 1, -(10**30)), "word 3: expected a head from 0 to 3, found one outside the sentence"),
-            ((0, 2**32 + 1), "word 2: expected a head from 0 to 2, found one outside the sentence"),
+            ((), "a tree needs at least one word"),
+            ((0, 3), "word 2 has a head outside the sentence, which has 2 words"),
+            ((-1, 0), "word 1 has a head outside the sentence, which has 2 words"),
+            ((0, 1, 10**30), "word 3 has a head outside the sentence, which has 3 words"),
+            ((0, 1, -(10**30)), "word 3 has a head outside the sentence, which has 3 words"),
+            ((0, 2**32 + 1), "word 2 has a head outside the sentence, which has 2 words"),
             ((1,), "word 1 is its own head"),
             ((0, 1, 3), "word 3 is its own head"),
-            ((2, 1), "expected a word with head 0 (the root), found none"),
-            ((2, 3, 1), "expected a word with head 0 (the root), found none"),
+            ((2, 1), "no word has head 0 (the root)"),
+            ((2, 3, 1), "no word has head 0 (the root)"),
             ((0, 3, 2), "the heads form a cycle: 2 -> 3 -> 2"),
             ((0, 3, 4, 5, 3), "the heads form a cycle: 3 -> 4 -> 5 -> 3"),
             ((3, 0, 4, 3), "the heads form a cycle: 3 -> 4 -> 3"),
@@ -73,7 +73,7 @@ class TestTree:
     def test_relations_and_heads_must_be_as_many(self, heads, deprels):
         with pytest.raises(TreeError) as caught:
             Tree(heads, deprels)
-        assert str(caught.value) == f"expected as many relations as heads, found {len(deprels)} and {len(heads)}"
+        assert str(caught.value) == f"{len(heads)} heads but {len(deprels)} relations"
 
     def test_its_errors_are_errors_of_biplanar(self):
         assert issubclass(TreeError, BiplanarError)
@@ -100,14 +100,14 @@ class TestFindFault:
             ([], None),
             ([[0]], None),
             ([[0], [2, 0], [0, 0]], None),
-            ([[0], [2, 1], [3]], Fault(1, 1, "expected a word with head 0 (the root), found none")),
+            ([[0], [2, 1], [3]], Fault(1, 1, "no word has head 0 (the root)")),
             ([[0], [0, 3, 2], [5]], Fault(1, 2, "the heads form a cycle: 2 -> 3 -> 2")),
             ([[0], [0, 2], [0, 3, 2]], Fault(1, 2, "word 2 is its own head")),
-            ([[0, 1], [], [1]], Fault(1, 0, "expected at least one word, found none")),
+            ([[0, 1], [], [1]], Fault(1, 0, "a tree needs at least one word")),
             ([[0, 3, 2], []], Fault(0, 2, "the heads form a cycle: 2 -> 3 -> 2")),
             ([[1], []], Fault(0, 1, "word 1 is its own head")),
-            ([[]], Fault(0, 0, "expected at least one word, found none")),
-            ([[0], [2]], Fault(1, 1, "word 1: expected a head from 0 to 1, found one outside the sentence")),
+            ([[]], Fault(0, 0, "a tree needs at least one word")),
+            ([[0], [2]], Fault(1, 1, "word 1 has a head outside the sentence, which has 1 words")),
         ],
     )
     def test_the_first_sentence_that_is_no_tree_is_named(self, sentences, fault):
@@ -138,14 +138,14 @@ class TestFindFault:
 
 def naive_problem(heads: list[int]) -> str | None:
     if not heads:
-        return "expected at least one word, found none"
+        return "a tree needs at least one word"
     for word, head in enumerate(heads, 1):
         if head < 0 or head > len(heads):
-            return f"word {word}: expected a head from 0 to {len(heads)}, found one outside the sentence"
+            return f"word {word} has a head outside the sentence, which has {len(heads)} words"
         if head == word:
             return f"word {word} is its own head"
     if 0 not in heads:
-        return "expected a word with head 0 (the root), found none"
+        return "no word has head 0 (the root)"
     for word in range(1, len(heads) + 1):
         for _ in heads:
             word = word and heads[word - 1]

@@ -290,7 +290,7 @@ class TestReading:
         path.write_text(conllu(FLAT) + conllu(FLAT).replace("\t0\t", "\t1\t"))
         with pytest.raises(FormatError) as caught:
             read_treebank(folder)
-        assert str(caught.value) == f"{path}:5: expected a word with head 0 (the root), found none"
+        assert str(caught.value) == f"{path}:5: no word has head 0 (the root)"
 
     def test_several_roots_are_named_with_file_and_line(self, folder):
         path = folder / "xx-ud-test.conllu"

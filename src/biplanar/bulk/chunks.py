@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import Any
 
 from biplanar.bulk.ranges import FileRange
 from biplanar.bulk.records import Record, RecordOrError, read_json_records, read_parquet_records
@@ -39,82 +40,40 @@ ON_ERROR = (STOP, SKIP)
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some lines of the input."""
+    """Some lines of the input; it can be sent to other processes."""
 
     path: str
     first_line: int
     last_line: int
     size: int  # bytes of the input, decompressed
-
-    skipped: tuple[str, ...] = field(default=(), kw_only=True)  # errors of records that are left out
-
-    needs_ids: ClassVar[bool] = True  # its sentences have no ids of their own: `# sent_id = ` is empty
+    conllu: Callable[[Parser], list[RawConllu]]  # its sentences
+    needs_ids: bool = False  # they have no ids of their own: `# sent_id = ` is empty
+    skipped: tuple[str, ...] = ()  # errors of records that are left out
 
     def __str__(self) -> str:
         return f"{self.path}:{self.first_line}-{self.last_line}"
 
-    def conllu(self, parser: Parser) -> list[RawConllu]:
-        """Its sentences as CoNLL-U."""
-        raise NotImplementedError
+
+def _given(content: list[RawConllu], _: Parser) -> list[RawConllu]:
+    """CoNLL-U, as it was written."""
+    return content
 
 
-@dataclass(frozen=True)
-class ConlluChunk(Chunk):
-    """Sentences as they were written."""
-
-    content: list[RawConllu]
-    needs_ids = False
-
-    def conllu(self, parser: Parser) -> list[RawConllu]:  # noqa: ARG002
-        """The sentences themselves."""
-        return self.content
+def _from_words(sentences: list[list[str]], _: Parser) -> list[RawConllu]:
+    """Sentences of words, with their texts as comments."""
+    texts = [words_to_conllu(forms, comments=comments_for("", forms)) for forms in sentences]
+    return [RawConllu("".join(texts).encode(), "<words>")]
 
 
-@dataclass(frozen=True)
-class WordsChunk(Chunk):
-    """Sentences as words."""
-
-    sentences: list[list[str]]
-
-    def conllu(self, parser: Parser) -> list[RawConllu]:  # noqa: ARG002
-        """With their texts as comments."""
-        texts = [words_to_conllu(forms, comments=comments_for("", forms)) for forms in self.sentences]
-        return [RawConllu("".join(texts).encode(), "<words>")]
+def _segmented(paragraphs: list[str], options: dict[str, Any], parser: Parser) -> list[RawConllu]:
+    """Raw text, segmented; it may have no sentences."""
+    text = parser.segmenter.to_conllu(paragraphs, sent_id=lambda _: "", **options)
+    return [RawConllu(text.encode())] if text else []
 
 
-@dataclass(frozen=True)
-class TextChunk(Chunk):
-    """Raw text."""
-
-    paragraphs: list[str]
-    before: str
-    offset: int  # characters before it
-    presegmented: bool
-    ranges: bool
-
-    def conllu(self, parser: Parser) -> list[RawConllu]:
-        """Segmented; it may have no sentences."""
-        text = parser.segmenter.to_conllu(
-            self.paragraphs,
-            before=self.before,
-            start=self.offset,
-            presegmented=self.presegmented,
-            ranges=self.ranges,
-            sent_id=lambda _: "",
-        )
-        return [RawConllu(text.encode())] if text else []
-
-
-@dataclass(frozen=True)
-class RecordsChunk(Chunk):
-    """Records of JSON lines or Parquet, and what is wrong with those that are skipped."""
-
-    records: list[Record]
-    needs_ids = False
-
-    def conllu(self, parser: Parser) -> list[RawConllu]:
-        """The sentences of all of them."""
-        return [raw for record in self.records for raw in record.conllu(parser)]
+def from_records(records: list[Record], parser: Parser) -> list[RawConllu]:
+    """The sentences of all records."""
+    return [raw for record in records for raw in record.conllu(parser)]
 
 
 @dataclass(frozen=True)
@@ -186,7 +145,8 @@ class Source:
             ends = sum(paragraph.count("\n") for paragraph in content)
             size = sum(len(paragraph.encode(errors="surrogatepass")) for paragraph in content)
             last = max(line, line + ends - 1)
-            yield TextChunk(name, line, last, size, content, before, offset, presegmented, self.ranges)
+            options = {"before": before, "start": offset, "presegmented": presegmented, "ranges": self.ranges}
+            yield Chunk(name, line, last, size, partial(_segmented, content, options), needs_ids=True)
             line, before = line + ends, spaces_after(before, content)
             offset += sum(map(len, content))
 
@@ -196,7 +156,7 @@ class Source:
             good = [one for one in content if isinstance(one, Record)]
             skipped = tuple(str(one) for one in content if isinstance(one, FormatError))
             first, last, size = content[0], content[-1], sum(map(_size, content))
-            yield RecordsChunk(first.path, first.line, last.line, size, good, skipped=skipped)
+            yield Chunk(first.path, first.line, last.line, size, partial(from_records, good), skipped=skipped)
 
     def _checked(self, record: RecordOrError) -> RecordOrError:
         """Raise the error of a bad record, or return it if such records are skipped."""
@@ -218,7 +178,8 @@ def _size(record: RecordOrError) -> int:
 def _conllu_chunks(stretches: Iterable[RawConllu], chunk_words: ChunkWords) -> Iterator[Chunk]:
     for content in chunked(stretches, lambda raw: raw.next_line - raw.line, chunk_words):
         first, last = content[0].line, max(content[0].line, content[-1].next_line - 1)
-        yield ConlluChunk(content[0].path, first, last, sum(len(raw.data) for raw in content), content)
+        size = sum(len(raw.data) for raw in content)
+        yield Chunk(content[0].path, first, last, size, partial(_given, content))
 
 
 def _words_chunks(text: Iterable[bytes], name: str, file_format: str, chunk_words: ChunkWords) -> Iterator[Chunk]:
@@ -232,5 +193,5 @@ def _words_chunks(text: Iterable[bytes], name: str, file_format: str, chunk_word
             yield decode_utf8(data, name, read).strip(" \t\ufeff")
 
     for content in chunked(split(lines()), len, chunk_words):
-        yield WordsChunk(name, line + 1, read, size, content)
+        yield Chunk(name, line + 1, read, size, partial(_from_words, content), needs_ids=True)
         line, size = read, 0

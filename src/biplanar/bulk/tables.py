@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
-from biplanar.bulk.chunks import RecordsChunk
+from biplanar.bulk.chunks import Chunk, from_records
 from biplanar.bulk.records import Record
 from biplanar.bulk.task import ChunkParser, Task
 from biplanar.data.conllu import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, RawConllu, Sentence
@@ -121,5 +121,5 @@ class FrameTask:
             rows = enumerate(frame.to_dict("records"), 1)
             records = [Record.of(row, "<frame>", number, self.column) for number, row in rows]
             for some in chunked(records, lambda record: len(record.content), lambda _: CHUNK_CHARACTERS):
-                result = _loaded(self.task)(RecordsChunk("<frame>", 1, len(some), 0, some))
+                result = _loaded(self.task)(Chunk("<frame>", 1, len(some), 0, partial(from_records, some)))
                 yield pandas.DataFrame(rows_of(result.output))

@@ -16,10 +16,11 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Bytes, Int32s, Int64s
-from biplanar.data.conllu import COLUMNS, DEPREL, EMPTY, FEATS, LEMMA, UPOS, XPOS, find_misfit
+from biplanar.data.conllu import COLUMNS, EMPTY, FEATS, LEMMA, UPOS, XPOS
 from biplanar.data.forest import Column, offsets_of
+from biplanar.data.rows import check_column
 from biplanar.data.tree import find_fault
-from biplanar.errors import LabelError, TreeError
+from biplanar.errors import TreeError
 
 _TAB, _LINE_END, _RETURN, _HASH, _HYPHEN, _DOT, _ZERO, _NINE = (ord(sign) for sign in "\t\n\r#-.09")
 
@@ -93,11 +94,11 @@ class ConlluTable:
             )
         if fault := find_fault(heads, self.offsets):
             raise TreeError(fault.message, fault.sentence)
-        _check(DEPREL, deprels)
+        check_column("DEPREL", deprels.names)
         names, values = [*deprels.names, EMPTY], np.full((len(FILLED), words), _KEPT, dtype=np.int32)
         relations = np.where(deprels.ids < 0, len(deprels.names), deprels.ids)  # "_" for those without a name
         for number, column in (columns or {}).items():
-            _check(number, column)
+            check_column(COLUMNS[number], column.names)
             own = len(names) + column.ids
             filled = FILLED[number] - _LEMMA
             values[filled] = own if replace else np.where(self._is_empty(number), own, _KEPT)
@@ -113,13 +114,6 @@ class ConlluTable:
             all_empty = np.logical_and.reduceat(empty, self.offsets[:-1])
             empty = np.repeat(all_empty, np.diff(self.offsets))
         return np.asarray(empty)
-
-
-def _check(number: int, column: Column) -> None:
-    """Refuse values that would break the lines."""
-    if (at := find_misfit(column.names)) is not None:
-        message = f"expected text without tabs and line ends as {COLUMNS[number]}, found {column.names[at]!r}"
-        raise LabelError(f"value {at + 1}: {message}")
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -84,10 +84,10 @@ class Forest:
 def _tags(upos: Iterable[Sequence[str]], trees: Sequence[Tree]) -> Column:
     rows = list(upos)
     if len(rows) != len(trees):
-        raise LabelError(f"expected part-of-speech tags for {len(trees)} sentences, found them for {len(rows)}")
+        raise LabelError(f"tags of {len(rows)} sentences for {len(trees)} trees")
     for number, (row, tree) in enumerate(zip(rows, trees, strict=True), 1):
         if len(row) != len(tree):
-            raise LabelError(f"sentence {number}: expected {len(tree)} part-of-speech tags, found {len(row)}")
+            raise LabelError(f"sentence {number}: {len(row)} tags for {len(tree)} words")
     return Column.of(tag for row in rows for tag in row)
 
 

@@ -66,15 +66,14 @@ def find_misfit(values: Sequence[str]) -> int | None:
 def check_column(name: str, values: Sequence[str]) -> None:
     """Raise an error at the first value that the column cannot hold."""
     if (at := find_misfit(values)) is not None:
-        message = f"expected text without tabs and line ends as {name}, found {values[at]!r}"
-        raise LabelError(f"word {at + 1}: {message}")
+        raise LabelError(f"value {at + 1}: {name} cannot be {values[at]!r}: it is empty or has tabs or line ends")
 
 
 def check_comments(lines: Sequence[str]) -> None:
     """Raise an error at the first line that is no comment."""
     for number, line in enumerate(lines, 1):
         if not line.startswith("#"):
-            raise FormatError("<words>", number, f"expected a comment that begins with #, found {line!r}")
+            raise FormatError("<words>", number, f"{line!r} is no comment: it does not begin with #")
 
 
 def words_to_conllu(forms: Sequence[str], *, upos: Sequence[str] | None = None, comments: Sequence[str] = ()) -> str:
@@ -85,7 +84,7 @@ def words_to_conllu(forms: Sequence[str], *, upos: Sequence[str] | None = None, 
 def word_rows(forms: Sequence[str], upos: Sequence[str] | None = None) -> list[str]:
     """The lines of such a sentence's words."""
     if not forms:
-        raise FormatError("<words>", 1, "expected at least one word, found none")
+        raise FormatError("<words>", 1, "a sentence needs at least one word")
     tags = upos or [EMPTY] * len(forms)
     for name, column in (("FORM", forms), ("UPOS", tags)):
         check_column(name, column)

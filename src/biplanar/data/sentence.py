@@ -248,7 +248,7 @@ class Sentence:
     def with_tree(self, tree: Tree) -> Sentence:
         """The same sentence with other heads and relations; all else stays as it is."""
         if len(tree) != len(self):
-            raise TreeError(f"expected a tree of {len(self)} words, found one of {len(tree)}")
+            raise TreeError(f"a tree of {len(tree)} words does not fit a sentence of {len(self)}")
         check_column("DEPREL", tree.deprels)
         return self._with_rows([with_arc(*row) for row in zip(self.rows, tree.heads, tree.deprels, strict=True)])
 
@@ -258,7 +258,7 @@ class Sentence:
             return self
         for number, values in columns.items():
             if len(values) != len(self):
-                raise LabelError(f"{COLUMNS[number]}: expected {len(self)} values, found {len(values)}")
+                raise LabelError(f"{COLUMNS[number]}: {len(values)} values for {len(self)} words")
             check_column(COLUMNS[number], values)
         every = (columns.get(number, self.column(number)) for number in range(len(COLUMNS)))
         return self._with_rows(["\t".join(row) for row in zip(*every, strict=True)])

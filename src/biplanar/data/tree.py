@@ -28,7 +28,7 @@ class Tree:
         object.__setattr__(self, "heads", tuple(map(int, self.heads)))
         object.__setattr__(self, "deprels", tuple(map(str, self.deprels)))
         if len(self.heads) != len(self.deprels):
-            raise TreeError(f"expected as many relations as heads, found {len(self.deprels)} and {len(self.heads)}")
+            raise TreeError(f"{len(self.heads)} heads but {len(self.deprels)} relations")
         clipped = np.clip(np.array(self.heads, dtype=object), -1, len(self.heads) + 1).astype(np.int32)
         fault = find_fault(clipped, np.array([0, len(self.heads)], dtype=np.int64))
         if fault:
@@ -69,7 +69,7 @@ def find_fault(heads: Int32s, offsets: Int64s) -> Fault | None:
     if len(lengths) and not lengths.all():
         empty = int(np.argmin(lengths))
         earlier = find_fault(heads[: offsets[empty]], offsets[: empty + 1])
-        return earlier or Fault(empty, 0, "expected at least one word, found none")
+        return earlier or Fault(empty, 0, "a tree needs at least one word")
     starts = np.repeat(offsets[:-1], lengths)
     places = np.arange(len(heads))
     stays = (heads <= 0) | (heads > np.repeat(lengths, lengths))
@@ -88,13 +88,11 @@ def _explain(sentence: int, heads: list[int]) -> Fault:
     size = len(heads)
     for word, head in enumerate(heads, 1):
         if not 0 <= head <= size:
-            return Fault(
-                sentence, word, f"word {word}: expected a head from 0 to {size}, found one outside the sentence"
-            )
+            return Fault(sentence, word, f"word {word} has a head outside the sentence, which has {size} words")
         if head == word:
             return Fault(sentence, word, f"word {word} is its own head")
     if 0 not in heads:
-        return Fault(sentence, 1, "expected a word with head 0 (the root), found none")
+        return Fault(sentence, 1, "no word has head 0 (the root)")
     cycle = _first_cycle(heads)
     return Fault(sentence, cycle[0], f"the heads form a cycle: {' -> '.join(map(str, [*cycle, cycle[0]]))}")
 
