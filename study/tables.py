@@ -15,12 +15,13 @@ from benchmarks.parsers.report import sheets
 
 from biplanar.encodings import ENCODINGS as ALL_ENCODINGS
 from study.fingerprint import CODE, part_of
-from study.paper_tables import PAPER_TABLES, Row, int8_ratio
-from study.plan import ARC_CODES, BIAFFINE, COLUMN_CODES, COMPARED, COMPARED_CODES, LARGER, STUDIES
+from study.paper_tables import ONE_PLANE, PAPER_TABLES, TWO_PLANES, Row, int8_ratio, ours
+from study.plan import ARC_CODES, BIAFFINE, COLUMN_CODES, COMPARED, COMPARED_CODES, ENCODINGS, LARGER, STUDIES
 from study.store import Seeds, Store, Where, is_current
-from study.treebanks import BY_CODE
+from study.treebanks import BY_CODE, TREEBANKS
 from study.verdicts import verdicts
 
+GREEK = BY_CODE["grc"]
 SENTENCES, DEPENDENCIES = "NonprojectiveSentences", "NonprojectiveDependencies"
 CROSSING = {SENTENCES: "sentences", DEPENDENCIES: "dependencies"}
 
@@ -330,6 +331,32 @@ TABLES: dict[str, Callable[[Store], str]] = {
 }
 
 
+def _search_gains(store: Store) -> dict[str, str]:
+    """What `search` adds to the decoder `paper` on average over the treebanks, least and most by encoding."""
+    gains = [
+        mean(
+            ours(store, t, encoding, "test", "LAS", "search").mean
+            - ours(store, t, encoding, "test", "LAS", "paper").mean
+            for t in TREEBANKS
+        )
+        for encoding in ENCODINGS
+    ]
+    return {"search gains": f"{min(gains):.1f} to {max(gains):.1f}"}
+
+
+def _int8(systems: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """What int8 gains in speed and costs in LAS beside PyTorch, least and most over the networks."""
+    by_name = {one["name"]: one for one in systems}
+    pairs = [
+        (by_name[name], by_name[name.replace("int8", "torch")])
+        for name in by_name
+        if "int8" in name and name.replace("int8", "torch") in by_name
+    ]
+    ratios = [one["words_per_second"]["best"] / other["words_per_second"]["best"] for one, other in pairs]
+    costs = [other["las"] - one["las"] for one, other in pairs]
+    return {"int8 speed": f"{min(ratios):.1f} to {max(ratios):.1f}", "int8 cost": f"{max(costs):.2f}"}
+
+
 def figures(store: Store) -> dict[str, str]:
     """Single figures for prose, by name."""
     found = {
@@ -341,6 +368,13 @@ def figures(store: Store) -> dict[str, str]:
         for source, scores in sources.items():
             found |= {f"bundled {metric}, {split}, {source}": f"{value:.2f}" for metric, value in scores.items()}
     found["bundled MB"] = f"{store.files['bundled']['bytes'] / 1e6:.1f}"
+    for decoder in ("paper", "search"):
+        gains = [
+            ours(store, GREEK, name, "test", "LAS", decoder, "gold words").mean for name in (*TWO_PLANES, ONE_PLANE)
+        ]
+        shown = sorted(gain - gains[-1] for gain in gains[:-1])
+        found[f"Ancient Greek, two planes, {decoder}"] = f"{shown[0]:.1f} to {shown[-1]:.1f}"
+    found |= _search_gains(store) | _int8(store.files["speed"]["systems"])
     means = arc_means(store)
     for code, row in means.items():
         found |= {f"{code} {name}": f"{value:.2f}" for name, value in zip(ARC_NAMES, row, strict=True)}
