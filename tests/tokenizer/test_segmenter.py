@@ -312,7 +312,7 @@ class TestLoading:
     def test_a_model_that_is_cut_off(self, tmp_path, model, share):
         path = tmp_path / "cut.udpipe"
         path.write_bytes(model.read_bytes()[: int(share * model.stat().st_size)])
-        with pytest.raises(FileError, match="found another file or a damaged one"):
+        with pytest.raises(FileError, match="damaged"):
             Segmenter.load(path)
 
     def test_a_model_without_a_tokenizer(self, tmp_path):
