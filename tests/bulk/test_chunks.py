@@ -60,6 +60,12 @@ class TestChunks:
             start, end = map(int, token.misc.rpartition("TokenRange=")[2].split(":"))
             assert text[start:end] == token.form
 
+    def test_a_carriage_return_among_the_spaces_behind_a_line(self, parser):
+        (chunk,) = Source(format="lines", text="a\r \nb.").chunks(lambda _: 100)
+        found = [sentence for raw in chunk.conllu(parser) for sentence in raw.sentences()]
+        assert found[0].forms == ["a"]
+        assert original_text(found) == "a\r \nb."
+
     def test_several_files_come_one_after_the_other(self, tmp_path):
         (tmp_path / "a.conllu").write_text(CONLLU)
         (tmp_path / "b.txt").write_text(TEXT)

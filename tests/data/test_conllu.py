@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import lzma
 import sys
+import tracemalloc
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -681,6 +682,15 @@ class TestBadInput:
         assert message_of(FULL.replace("\t4\tdiscourse", "\t9\tdiscourse")) == (
             "bad.conllu:10: expected a HEAD from 0 to 5, found 9"
         )
+
+    def test_newlines_alone_take_little_memory(self):
+        tracemalloc.start()
+        try:
+            with pytest.raises(FormatError, match="no sentences"):
+                parse_conllu("\n" * 1_000_000)
+            assert tracemalloc.get_traced_memory()[1] < 20_000_000
+        finally:
+            tracemalloc.stop()
 
     @pytest.mark.parametrize("chunk", [1, 7, 1 << 20])
     def test_broken_utf8(self, tmp_path, monkeypatch, chunk):
