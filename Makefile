@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 GOLD ?= ../shared/ud-2.4/UD_English-EWT/en_ewt-ud-dev.conllu.xz
 BENCHMARK ?=
 
-.PHONY: install demo test check format bench tables docs clean
+.PHONY: install demo test test-fast check format bench tables docs clean
 
 install: $(VENV)/installed
 
@@ -27,6 +27,10 @@ demo: $(VENV)/usable
 
 test: install
 	$(BIN)/pytest -n auto --dist loadfile
+
+# While working: what is quick to run, at most 90 seconds on two cores.
+test-fast: install
+	$(BIN)/pytest -n auto --dist loadfile -m "not slow"
 
 check: install
 	$(BIN)/ruff format --check .

@@ -40,6 +40,27 @@ settings.load_profile("biplanar")
 logging.getLogger("biplanar.compiled").setLevel(logging.WARNING)
 
 
+# Folders and files of tests that take long: servers, processes, clusters, trainings, all of a page's commands; and
+# fixtures with all treebanks. `make test-fast` leaves them out.
+SLOW = (
+    *("benchmarks/", "bulk/", "docs/", "integrations/", "serve/", "study/", "test_"),
+    *("cli/test_evaluate.py", "cli/test_parsing", "cli/test_train.py"),
+    *("decoding/test_arc_search.py", "decoding/test_labels.py", "encodings/test_lifting.py"),
+    *("pipeline/test_columns.py", "pipeline/test_label_files.py", "pipeline/test_train.py"),
+    *("tagger/test_export.py", "tagger/test_training.py", "tokenizer/test_training.py"),
+)
+SLOW_FIXTURES = {"treebanks", "treebank_file"}
+FAST = ("test_layers.py",)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make test-fast` leaves out."""
+    for item in items:
+        path = item.path.relative_to(ROOT / "tests").as_posix()
+        if path not in FAST and (path.startswith(SLOW) or SLOW_FIXTURES & set(getattr(item, "fixturenames", ()))):
+            item.add_marker("slow")
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Compile before the processes that run tests are started."""
     if not hasattr(session.config, "workerinput"):

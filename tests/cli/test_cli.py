@@ -199,7 +199,8 @@ class TestEncodeAndDecode:
         check_refused(run(command, path), f"{path}: No such file or directory")
 
     def test_an_empty_file(self, run):
-        check_refused_with(run("decode"), "<stdin>:1: ")
+        for command in ("encode", "decode", "draw"):
+            check_refused_with(run(command), "<stdin>:1: ")
 
     def test_bad_labels(self, run):
         message = "<stdin>:2: expected 3 columns (form, head, deprel), found 1"
