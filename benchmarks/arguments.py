@@ -49,7 +49,7 @@ def at_least(least: int) -> Callable[[str], int]:
 
     def parse(text: str) -> int:
         if not text.isdecimal() or int(text) < least:
-            raise ArgumentTypeError(f"expected a whole number from {least} on, found {text!r}")
+            raise ArgumentTypeError(f"{text!r} is not a whole number from {least} on")
         return int(text)
 
     return parse

@@ -2,7 +2,7 @@
 
     python -m benchmarks.gpu MODEL FILE.conllu [--sentences 200000] [--device cuda] [--rounds 3] [--json RESULT]
 
-The file is repeated until it has so many sentences. First all sentences are parsed from words in memory to trees in
+The file is repeated up to `--sentences` sentences. First all sentences are parsed from words in memory to trees in
 memory: tagging and decoding. Then the file is parsed to a file. Unless `--quick`, each part is then measured alone, on
 the same batches: vectors of forms, encoder and labels on the device, fetching the scores, decoding in one thread and in
 all, relations on the device. What takes longest, if all else ran beside it, is what bounds the whole. Times are
@@ -177,7 +177,7 @@ def measure_file(setting: Setting, source: Path, sentences: int, batch_words: in
         seconds = setting.seconds(run)
         written = target.read_bytes().count(b"\n\n")  # where sentences end
     if written != sentences:
-        raise BiplanarError(f"expected {sentences} sentences in the file that was written, found {written}")
+        raise BiplanarError(f"{written} sentences were written instead of {sentences}")
     return seconds
 
 
@@ -215,7 +215,7 @@ def measure(options: argparse.Namespace) -> Numbers:
     """Everything."""
     parser = biplanar.load(options.model, device=options.device, runtime="torch")
     if not isinstance(parser.scorer, TorchTagger):
-        raise BiplanarError(f"expected a network in PyTorch, found {type(parser.scorer).__name__}")
+        raise BiplanarError(f"the model runs in {type(parser.scorer).__name__}, not in PyTorch")
     setting, batch_words = Setting(parser, parser.scorer, options.rounds), options.batch_words or parser.batch_words
     forms = [list(sentence.forms) for sentence in biplanar.read_conllu(options.file)]
     corpus, once = Corpus.of(repeated(forms, options.sentences)), Corpus.of(forms)
@@ -289,7 +289,7 @@ def main() -> None:
     parser = ArgumentParser("benchmarks.gpu", __doc__)
     parser.add_argument("model", type=Path, help="a model folder with weights for PyTorch")
     parser.add_argument("file", type=Path, help="CoNLL-U")
-    parser.add_argument("--sentences", type=at_least(1), default=SENTENCES, help="the file is repeated up to so many")
+    parser.add_argument("--sentences", type=at_least(1), default=SENTENCES, help="the file is repeated up to n")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--batch-words", type=at_least(1), help="if not given, the parser's own number for the device")
     parser.add_argument("--rounds", type=at_least(1), default=3, help="rounds of which the best counts")

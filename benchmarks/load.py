@@ -322,7 +322,7 @@ def port_of(messages: Iterable[str]) -> int:
     for line in messages:
         if found := re.search(r"http://[^/]+:(\d+)", line):
             return int(found[1])
-    raise BiplanarError("expected a server that says where it listens, found none")
+    raise BiplanarError("the server did not say where it listens")
 
 
 @contextmanager

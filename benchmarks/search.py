@@ -1,6 +1,6 @@
 """How fast and how good the search is: words a second, LAS and fallbacks by beam, and the time of long sentences.
 
-The scores are those of the model that ships inside, on English-EWT dev, computed once; what is timed begins with them
+The scores are those of the bundled model, on English-EWT dev, computed once; what is timed begins with them
 and ends with trees. All on one core; processor time, best of several rounds in which the decoders take turns.
 """
 
@@ -164,7 +164,7 @@ def main() -> None:
     with parser.reporting():
         dev = options.treebanks / DEV
         if not dev.is_file():
-            raise FileError(f"{options.treebanks}: expected {DEV}, found no such file")
+            raise FileError(f"{options.treebanks}: no file {DEV}")
         use_one_core()
         model = biplanar.load()
         own, test = model.inventory.weights, options.treebanks / TEST

@@ -29,7 +29,7 @@ def joined_sentences(path: Path, length: int, count: int) -> list[list[str]]:
 
 
 def repeated(items: Sequence[Item], count: int) -> list[Item]:
-    """The items, again and again until there are so many."""
+    """The items, repeated until there are `count`."""
     return list(islice(cycle(items), count))
 
 

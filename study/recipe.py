@@ -56,7 +56,7 @@ class Place:
         """The treebank's file of a split, compressed or not."""
         found = sorted(self.treebank.glob(f"*{split}.conllu*"))
         if len(found) != 1:
-            raise FileError(f"{self.treebank}: expected one {split} file of CoNLL-U, found {len(found)}")
+            raise FileError(f"{self.treebank}: {len(found)} {split} files of CoNLL-U instead of one")
         return found[0]
 
     def crossing(self, step: Step) -> Path:
@@ -89,21 +89,21 @@ def read_recipe(path: Path) -> list[Step]:
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from error
     except tomllib.TOMLDecodeError as error:
-        raise FileError(f"{path}: expected TOML, found {error}") from error
+        raise FileError(f"{path}: not TOML: {error}") from error
     known, steps = {one.name for one in fields(Step)}, list[Step]()
     for number, step in enumerate(values.get("step", []), 1):
         if unknown := sorted(set(step) - known):
-            raise FileError(f"{path}: step {number}: expected {', '.join(sorted(known))}, found {unknown[0]}")
+            raise FileError(f"{path}: step {number}: unknown key {unknown[0]!r}; known: {', '.join(sorted(known))}")
         if "name" not in step:
-            raise FileError(f"{path}: step {number}: expected a name, found none")
+            raise FileError(f"{path}: step {number} has no name")
         one = Step(**(step | {"distill": tuple(step.get("distill", ()))}))
         before = {earlier.name for earlier in steps}
         for name in (*one.distill, *filter(None, (one.start, one.tags))):
             if name not in before:
-                raise FileError(f"{path}: {one.name}: expected the name of a step before it, found {name}")
+                raise FileError(f"{path}: {one.name}: no step before it is named {name}")
         steps.append(one)
     if not steps:
-        raise FileError(f"{path}: expected steps, found none")
+        raise FileError(f"{path}: no steps")
     return steps
 
 
@@ -143,7 +143,7 @@ def main(arguments: Sequence[str]) -> None:
     steps = read_recipe(given.recipe)
     place = Place(given.treebank, tuple(given.raw), given.output, given.device)
     if any(step.raw for step in steps) and not place.raw:
-        raise BiplanarError("expected raw text (--raw), as a step learns from it, found none")
+        raise BiplanarError("--raw is missing: a step learns from raw text")
     for step, one in commands(steps, place):
         if given.show:
             print(shlex.join(one))

@@ -199,7 +199,7 @@ def main(arguments: Sequence[str]) -> None:
     given = _read_arguments(arguments)
     models = sorted(path.parent for path in given.models.glob("*/config.toml"))
     if not models:
-        raise FileError(f"{given.models}: expected folders of models, found none")
+        raise FileError(f"{given.models}: no folders of models")
     earlier = read_json(given.output) if given.output.exists() else []
     known: Row = {"machine": machine(), "versions": versions(PACKAGES), "in_turn": given.in_turn}
     known |= {"cores": 1 if given.in_turn else given.cores}

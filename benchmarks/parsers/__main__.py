@@ -153,9 +153,9 @@ def _models(given: Sequence[str]) -> dict[str, str]:
         name, equals, folder = item.partition("=")
         name, folder = (name, folder) if equals else (item.rstrip("/").rpartition("/")[2], item)
         if not (name and folder):
-            raise BiplanarError(f"expected NAME=FOLDER as a model, found {item!r}")
+            raise BiplanarError(f"-m {item!r}: not of the form NAME=FOLDER")
         if name in models:
-            raise BiplanarError(f"expected models of different names, found two that are called {name!r}")
+            raise BiplanarError(f"two models are named {name!r}")
         _check_exists(folder)
         models[name] = folder
     return models or {"embedded": str(ModelFolder.find().path)}

@@ -91,7 +91,7 @@ def open_udpipe(model: str | None, options: Options) -> Parse:
 
     loaded = Model.load(str(model))
     if loaded is None:
-        raise FileError(f"{model}: expected a UDPipe model")
+        raise FileError(f"{model}: not a UDPipe model")
     tagger = Pipeline.NONE if options.get("tagger") == "none" else Pipeline.DEFAULT
 
     def parse(source: Path, target: Path) -> None:

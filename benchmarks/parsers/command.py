@@ -24,7 +24,7 @@ def measure_start(rounds: int, model: str | None = None) -> Numbers:
 
 
 def measure_workers(gold: GoldFile, name: str, model: str | None, rounds: int, copies: int) -> Numbers:
-    """Seconds for a file so many times as long with one worker and with two, in turns."""
+    """Seconds for `copies` of a file with one worker and with two, in turns."""
     path = gold.folder / "long.conllu"
     write_copies(gold.source, copies, path)
 
@@ -41,7 +41,7 @@ def measure_workers(gold: GoldFile, name: str, model: str | None, rounds: int, c
 
 
 def measure_memory(gold: GoldFile, name: str, model: str | None, copies: int) -> Numbers:
-    """Peak memory on the file, and on one so many times as long."""
+    """Peak memory on the file, and on `copies` of it."""
 
     def work() -> Numbers:
         path = gold.folder / "long.conllu"

@@ -65,7 +65,7 @@ SUPAR_SETTINGS: dict[str, Any] = {
     "checkpoint": False,
 }
 SEED = 1
-FEW = 8  # sentences that SuPar looks at after each epoch besides the development set, as it must have some
+FEW = 8  # sentences that SuPar evaluates after each epoch besides dev, as it must have some
 
 
 class OutOfTimeError(Exception):
@@ -158,14 +158,12 @@ def train_supar(train: Path, dev: Path, output: Path, seconds: float) -> None:
         with contextlib.suppress(OutOfTimeError):
             parser.train(**options)
         if not Path(options["path"]).exists():
-            raise BiplanarError(
-                f"SuPar: expected an epoch within {seconds:.0f} seconds that learns something, found none"
-            )
+            raise BiplanarError(f"SuPar: no epoch within {seconds:.0f} seconds learned anything")
         BiaffineDependencyParser.load(options["path"]).save(str(output))
 
 
 def _supar_files(train: Path, dev: Path, folder: Path) -> dict[str, str]:
-    """Copies as SuPar reads them: not compressed. As the test set, which it looks at after each epoch, a few of dev."""
+    """Copies as SuPar reads them, not compressed; the test set, evaluated after each epoch, is a few of dev."""
     right, judged = list(read_conllu(train)), list(read_conllu(dev))
     parts = {"train": right, "dev": judged, "test": judged[:FEW]}
     for part, sentences in parts.items():
@@ -206,7 +204,7 @@ def main() -> None:
     options = parser.parse_args()
     with parser.reporting():
         if options.output.exists():
-            raise FileError(f"{options.output}: expected a new file or folder, found one that exists")
+            raise FileError(f"{options.output}: exists already")
         PEERS[options.peer](options.train, options.dev, options.output, options.seconds)
 
 

@@ -70,7 +70,7 @@ def figure_of(systems: Sequence[Numbers]) -> Figure:
 
     shown = [system for system in systems if system.get("not_measured") is None]
     if not shown:
-        raise BiplanarError("expected a system that was measured to draw, found none")
+        raise BiplanarError("no system was measured, so there is nothing to draw")
     figure = Figure(figsize=(8.5, 5.5), dpi=RASTER, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
@@ -89,7 +89,7 @@ def check_drawable(path: str | Path) -> None:
     """Complain now of what would go wrong when all has been measured."""
     _matplotlib()
     if not Path(path).parent.is_dir():
-        raise FileError(f"{path}: expected a folder that exists, found none of that name")
+        raise FileError(f"{path}: no such folder")
 
 
 def _matplotlib() -> Any:

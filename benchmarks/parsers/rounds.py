@@ -20,7 +20,7 @@ PER_LENGTH = 10  # sentences
 def measure_systems(
     gold: GoldFile, systems: Sequence[System], rounds: int, timeout: float = MOST_SECONDS
 ) -> Iterator[Numbers]:
-    """Run all systems so many times in turns, and score what they wrote.
+    """Run all systems `rounds` times in turns, and score what they wrote.
 
     Yields `{"round", "system"}` before each run, and `{"result"}` for each system at the end.
     """

@@ -22,9 +22,9 @@ def test_values():
     ("arguments", "message"),
     [
         (["--only", "groth"], "argument --only: unknown part 'groth'; did you mean 'growth'? (known: reading, growth)"),
-        (["--rounds", "1"], "argument --rounds: expected a whole number from 2 on, found '1'"),
-        (["--rounds", "-3"], "argument --rounds: expected a whole number from 2 on, found '-3'"),
-        (["--rounds", "x"], "argument --rounds: expected a whole number from 2 on, found 'x'"),
+        (["--rounds", "1"], "argument --rounds: '1' is not a whole number from 2 on"),
+        (["--rounds", "-3"], "argument --rounds: '-3' is not a whole number from 2 on"),
+        (["--rounds", "x"], "argument --rounds: 'x' is not a whole number from 2 on"),
         (["--nothing"], "unrecognized arguments: --nothing"),
     ],
 )

@@ -74,14 +74,14 @@ class TestBenchmark:
         [
             (["missing.conllu"], "missing.conllu: No such file"),
             ([TINY, "-m", "fast=nowhere"], "nowhere: no such file or folder"),
-            ([TINY, "-m", "=x"], "expected NAME=FOLDER as a model, found '=x'"),
-            ([TINY, "-m", "a=examples", "-m", "a=docs"], "two that are called 'a'"),
+            ([TINY, "-m", "=x"], "-m '=x': not of the form NAME=FOLDER"),
+            ([TINY, "-m", "a=examples", "-m", "a=docs"], "two models are named 'a'"),
             ([TINY, "--udpipe", "nowhere"], "nowhere: no such file or folder"),
             ([TINY, "--only", "sistems"], "unknown part 'sistems'; did you mean 'systems'?"),
             ([TINY, "--runtimes", "int4"], "unknown runtime 'int4'; did you mean 'int8'?"),
             ([TINY, "--decoders", "greed"], "unknown decoder 'greed'; did you mean 'greedy'?"),
             ([TINY, "--only", "start", "--plot", "x.png"], "--plot shows what --only systems measures"),
-            ([TINY, "--plot", "nowhere/x.png"], "nowhere/x.png: expected a folder that exists"),
+            ([TINY, "--plot", "nowhere/x.png"], "nowhere/x.png: no such folder"),
             ([TINY, "--json", "nowhere/x.json"], "nowhere/x.json: No such file"),
         ],
     )

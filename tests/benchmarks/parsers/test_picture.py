@@ -84,11 +84,11 @@ class TestFiles:
         assert [path.read_bytes() for path in draw(SYSTEMS, tmp_path / "second.png")] == first
 
     def test_trouble(self, tmp_path, monkeypatch):
-        with pytest.raises(BiplanarError, match=r"^expected a system that was measured to draw, found none$"):
+        with pytest.raises(BiplanarError, match="no system was measured"):
             draw(SYSTEMS[-1:], tmp_path / "speed.png")
         with pytest.raises(FileError, match="nowhere"):
             draw(SYSTEMS, tmp_path / "nowhere" / "speed.png")
-        with pytest.raises(FileError, match="expected a folder that exists"):
+        with pytest.raises(FileError, match="no such folder"):
             check_drawable(tmp_path / "nowhere" / "speed.png")
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         with pytest.raises(BiplanarError, match=r"^plots need matplotlib: pip install matplotlib"):
