@@ -1,0 +1,42 @@
+"""CONTRIBUTING names functions and rooms that there are."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from tests.paths import ROOT
+from tests.test_layers import FLOORS
+
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+STEPS = re.findall(r"^\d+\. `([\w.]+)` \(`([\w/.]+)`\)", PAGE, re.MULTILINE)
+
+
+def names_in(path: str) -> set[str]:
+    """Functions and classes of a module, and methods behind the name of their class."""
+    tree = ast.parse((ROOT / "src" / "biplanar" / path).read_text(encoding="utf-8"))
+    found = {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return found | {f"{one.name}.{node.name}" for one in classes for node in one.body if isinstance(node, functions)}
+
+
+@pytest.mark.parametrize(("name", "path"), STEPS)
+def test_a_step_of_a_walk_is_there(name: str, path: str) -> None:
+    assert name in names_in(path)
+
+
+def test_walks_are_short() -> None:
+    parts = re.split(r"^(?=1\. )", PAGE.partition("## Three walks")[2].partition("## Adding")[0], flags=re.MULTILINE)[
+        1:
+    ]
+    assert len(parts) == 3
+    assert all(len(re.findall(r"^\d+\. ", part, re.MULTILINE)) <= 15 for part in parts)
+
+
+def test_the_graph_has_all_rooms() -> None:
+    graph = PAGE.partition("know each other.")[2].partition("`study/`")[0]
+    for room in set().union(*FLOORS) - {"__init__", "__main__"}:
+        assert re.search(rf"\b{room}\b", graph), room
