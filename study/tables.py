@@ -327,7 +327,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "gpu": gpu,
     **{f"core, {part}": partial(core, part) for part in ("reading", "labels", "compiling", *CORE_GROWTH)},
     **{f"parsers, {part}": partial(parsers, "speed", title) for part, title in PARSER_PARTS.items()},
-    **{f"bundled, {part}": partial(parsers, "speed-bundled", PARSER_PARTS[part]) for part in ("systems", "stages")},
+    "bundled, speed": partial(parsers, "speed-bundled", PARSER_PARTS["systems"]),
 }
 
 

@@ -95,6 +95,7 @@ class TestFingerprints:
         assert WITHOUT_PROPOSALS in table
 
     def test_the_scores_of_the_bundled_model_are_of_the_one_that_ships(self, store):
-        stored = store.files["bundled"]["fingerprint"]
-        assert stored["model"] == model_digest(ROOT / "src" / "biplanar" / "models" / "en")
-        assert stored["code"] == CODE
+        for name in ("bundled", "speed-bundled"):
+            stored = store.files[name]["fingerprint"]
+            assert stored["model"] == model_digest(ROOT / "src" / "biplanar" / "models" / "en")
+            assert stored["code"] == CODE
