@@ -18,7 +18,8 @@ SOURCE = Path(biplanar.__file__).parent
 
 # From the ground up. Rooms of one floor do not know each other; a new room has to be placed here.
 FLOORS = (
-    {"errors", "compiled", "plugins"},
+    {"errors", "compiled"},
+    {"plugins"},
     {"data"},
     {"planes"},
     {"encodings"},
