@@ -64,9 +64,6 @@ class ArcsDecoder:
         return relations_given_heads(sentences, heads)
 
 
-DECODERS["arcs"] = ArcsDecoder()
-
-
 class GreedyTrainer(Trainer):
     """Evaluates on dev with greedy decoding: the authors' for their network, ours for others."""
 
@@ -191,10 +188,12 @@ def parse(parser: Parser, words: list[Sentence], decoder: str) -> list[Sentence]
     inventory, retag = parser.inventory, bool(parser.inventory.output_columns)
     if decoder == "labels":
         parser.inventory, decoder = replace(inventory, weights=replace(inventory.weights, arcs=0.0)), "search"
+    DECODERS[ArcsDecoder.name] = ArcsDecoder()  # known by its name while it parses
     try:
         return list(parser.pipe(words, decoder=decoder, retag=retag, batch_words=DEV_BATCH_WORDS))
     finally:
         parser.inventory = inventory
+        del DECODERS[ArcsDecoder.name]
 
 
 def counts(gold: list[Sentence], parsed: list[Sentence]) -> Mapping[str, list[int]]:

@@ -11,7 +11,7 @@ SHEET = Sheet("Title", ("a", "b"), [["1", "2"]], "A note.")
 
 
 def test_markdown():
-    assert SHEET.to_markdown() == "### Title\n\n| a | b |\n|---|---:|\n| 1 | 2 |\n\nA note.\n"
+    assert SHEET.to_markdown() == "### Title\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\nA note.\n"
 
 
 def test_in_the_terminal(capsys):

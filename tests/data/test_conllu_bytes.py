@@ -233,7 +233,7 @@ class TestTrees:
 
     def test_no_trees(self):
         relations = Column(np.zeros(2, dtype=np.int32), NAMES)
-        with pytest.raises(TreeError, match="found one outside the sentence") as error:
+        with pytest.raises(TreeError, match="head outside the sentence") as error:
             self.table().with_trees(np.array([0, 2], dtype=np.int32), relations)
         assert error.value.sentence == 1
         with pytest.raises(TreeError, match="expected trees of 2 words, found 1 heads and 2 relations"):

@@ -210,7 +210,7 @@ class TestRefusals:
             decode_all([[("_", "root")], []], "1p-brackets")
 
     def test_the_wrong_number_of_tags(self):
-        with pytest.raises(LabelError, match="expected 6 part-of-speech tags, found 5"):
+        with pytest.raises(LabelError, match="5 tags for 6 words"):
             encode(FIGURE_1, "rel-pos", upos=["X"] * 5)
 
     def test_all_refusals_are_errors_of_biplanar(self):

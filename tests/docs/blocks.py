@@ -19,7 +19,7 @@ _BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE |
 _COMMENT = re.compile(r"\s+#\s.*")
 
 # Differs from one machine or run to the next: exact probabilities, counters of a server, a training's curves.
-_VARYING = re.compile(r"\d+\.\d{4,}|(?<=_total )\d+|(?<=^epoch ).*", re.MULTILINE)
+_VARYING = re.compile(r"\d+\.\d{4,}|(?<=_total )\d+|(?<=^epoch ).*|(?<=^dev, ).*|(?<=^test, ).*", re.MULTILINE)
 
 
 @dataclass(frozen=True)

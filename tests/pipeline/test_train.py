@@ -512,7 +512,7 @@ class TestOddData:
 
     def test_an_empty_file(self, tmp_path):
         _, run = self.train(tmp_path, "", self.ONE)
-        with pytest.raises(FormatError, match=r"train\.conllu:1: expected at least one sentence"):
+        with pytest.raises(FormatError, match=r"train\.conllu:1: .*no sentences"):
             list(run)
 
     def test_an_unparsed_training_file(self, tmp_path):

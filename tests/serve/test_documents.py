@@ -269,7 +269,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("word", ["", "a\tb", "a\nb"])
     def test_words_that_no_column_can_hold(self, refused, word):
-        assert refused(words=[["fine", word]]).startswith("word 2: ")
+        assert refused(words=[["fine", word]]).startswith("value 2: FORM")
 
     def test_lone_surrogates(self, refused):
         sources = ({"text": "a\ud800"}, {"conllu": "\ud800"}, {"words": [["\ud800"]]}, {"text": "a", "model": "\ud800"})
@@ -361,4 +361,4 @@ class TestCompare:
         assert error(gold=TAGGED, system=TAGGED, model="en").startswith("unknown field 'model'")
         assert "HEAD" in error(gold=TAGGED.replace("\t0\t", "\t9\t"), system=TAGGED)
         blank = "1\t \t_\t_\t_\t_\t0\troot\t_\t_\n\n"
-        assert "expected a FORM with more than spaces" in error(gold=blank, system=blank)
+        assert "FORM is nothing but spaces" in error(gold=blank, system=blank)
