@@ -194,6 +194,13 @@ class TestKilledWorkers:
             assert time.monotonic() < end
             time.sleep(0.01)
 
+    def kill(self, process: subprocess.Popen[str], workers: set[int]) -> None:
+        """All at once: meanwhile the parent gives no chunk of one to another."""
+        process.send_signal(signal.SIGSTOP)
+        for worker in workers:
+            os.kill(worker, signal.SIGKILL)
+        process.send_signal(signal.SIGCONT)
+
     def is_under_way(self, folder: Path) -> bool:
         return any(path.stat().st_size for path in folder.glob(".biplanar-*"))
 
@@ -211,11 +218,9 @@ class TestKilledWorkers:
         with self.start(tmp_path) as process:
             self.wait_until(lambda: self.is_under_way(tmp_path))
             first = set(self.workers(process))
-            for worker in first:
-                os.kill(worker, signal.SIGKILL)
+            self.kill(process, first)
             self.wait_until(lambda: len(set(self.workers(process)) - first) == 2)
-            for worker in set(self.workers(process)) - first:  # the fresh ones, which have the same chunks
-                os.kill(worker, signal.SIGKILL)
+            self.kill(process, set(self.workers(process)) - first)  # the fresh ones, which have the same chunks
             _, complaint = process.communicate(timeout=60)
         assert process.returncode == 0, complaint
         assert [one.forms for one in read_conllu(tmp_path / "out.conllu")] == SENTENCES * 15
