@@ -223,6 +223,9 @@ class _Pool(Generic[P, R]):
                 return
 
     def _hand_out(self) -> None:
+        for worker in list(self.workers):
+            if worker.task is None and not worker.process.is_alive():
+                self._replace(worker)  # it died idle, which is no chunk's fault
         for worker in self.workers:
             if worker.task is None and (task := self._next_task()) is not None:
                 worker.give(*task)
