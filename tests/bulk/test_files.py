@@ -210,8 +210,7 @@ class TestKilledWorkers:
             os.kill(self.workers(process)[0], signal.SIGKILL)
             _, complaint = process.communicate(timeout=60)
         assert process.returncode == 0, complaint
-        assert f"biplanar: {tmp_path / 'x.conllu'}:" in complaint
-        assert "(signal SIGKILL); another one tries again\n" in complaint
+        assert "(signal SIGKILL); another one" in complaint  # tries its chunk again, or takes the place of an idle one
         assert [one.forms for one in read_conllu(tmp_path / "out.conllu")] == SENTENCES * 15
 
     def test_all_that_are_killed_once_are_replaced(self, tmp_path):

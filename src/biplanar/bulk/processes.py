@@ -226,6 +226,7 @@ class _Pool(Generic[P, R]):
         for worker in list(self.workers):
             if worker.task is None and not worker.process.is_alive():
                 self._replace(worker)  # it died idle, which is no chunk's fault
+                self.report(f"an idle worker died ({worker.how_it_ended()}); another one takes its place")
         for worker in self.workers:
             if worker.task is None and (task := self._next_task()) is not None:
                 worker.give(*task)
