@@ -88,16 +88,19 @@ def __dir__() -> list[str]:
 
 @hook("html")
 def _html(sentence: Sentence) -> str:
-    from biplanar.draw.sentences import sentence_html
+    from biplanar.draw import Entry
 
-    return sentence_html(sentence)
+    return Entry(1, sentence).html()
 
 
 @hook("draw")
 def _draw(sentence: Sentence, path: str | Path | None, **options: Any) -> str:
-    from biplanar.draw.sentences import save_sentence
+    from biplanar.draw import draw_sentence, save_image
 
-    return save_sentence(sentence, path, **options)
+    svg = draw_sentence(sentence, **options)
+    if path is not None:
+        save_image(svg, path)
+    return svg
 
 
 @hook("is_projective")

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from biplanar.draw.metrics import text_width
+from biplanar.draw.text import text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 ASCENT, DESCENT = 0.95, 0.25  # of letters, in parts of their size

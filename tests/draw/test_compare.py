@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.data.tree import Tree
 from biplanar.draw import draw_comparison, paired
-from biplanar.draw.canvas import HEAVY_LINE
-from biplanar.draw.compare import Differences
+from biplanar.draw.sentences import Differences
+from biplanar.draw.svg import HEAVY_LINE
 from biplanar.errors import FormatError, TreeError
 from tests.draw.pictures import SVG, arcs, boxes, outside, overlaps, parse, struck_through
 from tests.draw.test_svg import words

@@ -12,7 +12,7 @@ from biplanar.data.conllu import Sentence
 from biplanar.data.tree import Tree
 from biplanar.decoding.labels import encode
 from biplanar.draw import Entry, draw_page, draw_sentence, draw_sentences
-from biplanar.draw.theme import DARK, LIGHT
+from biplanar.draw.svg import DARK, LIGHT
 from biplanar.errors import FormatError, UnknownNameError
 from tests.draw.pictures import arcs, boxes
 from tests.draw.test_svg import ARABIC, ARABIC_WORDS, LATIN, LATIN_WORDS

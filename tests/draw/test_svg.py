@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from biplanar.data.tree import Tree
 from biplanar.draw import draw_svg
 from biplanar.draw.arcs import planes_to_draw
-from biplanar.draw.canvas import HEAVY_LINE, LONGEST_WORD
-from biplanar.draw.svg import MOST_LEVELS, canvas_of, to_svg
-from biplanar.draw.theme import DARK, LIGHT
+from biplanar.draw.svg import DARK, HEAVY_LINE, LIGHT, LONGEST_WORD, MOST_LEVELS, canvas_of, to_svg
 from biplanar.errors import LabelError, TreeError, UnknownNameError
 from biplanar.planes.crossings import is_projective, is_two_planar
 from tests.draw.pictures import SVG, arcs, boxes, outside, overlaps, parse, read_heads, struck_through
@@ -229,6 +227,14 @@ class TestSize:
         assert {str(word) for word in range(1, len(tree) + 1)} <= {box.text for box in boxes(svg)}
         assert overlaps(svg) == []
         assert struck_through(svg) == []
+
+    def test_the_row_of_numbers_is_not_counted_as_labels(self):
+        words = MOST_LEVELS + 5
+        star = Tree((0,) + (1,) * (words - 1), ("root",) + ("dep",) * (words - 1))
+        labels = {"plane 1": ["<"] * words, "plane 2": [">"] * words}
+        svg = to_svg([canvas_of(["w"] * words, star, labels=labels, annotated=True)])
+        signs = {found[1]: found[2] for found in re.finditer(r'data-sign="1\.([^"]*)">([^<]*)<', svg)}
+        assert signs == {"1.0": "&lt;", "2.0": "&gt;"}
 
     def test_no_number_where_all_arcs_are_drawn(self):
         assert "1" not in {box.text for box in boxes(draw_svg(LATIN_WORDS, LATIN))}

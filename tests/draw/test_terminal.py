@@ -11,9 +11,8 @@ from rich.cells import cell_len
 from biplanar.data.tree import Tree
 from biplanar.draw import draw_tree
 from biplanar.draw.arcs import place_arcs
-from biplanar.draw.cells import Texts, cut
-from biplanar.draw.columns import halves
-from biplanar.draw.vertical import draw_vertical
+from biplanar.draw.layout import halves
+from biplanar.draw.terminal import cut, draw_down, join_line
 from biplanar.errors import LabelError, TreeError
 from tests.strategies import any_heads, many_rooted, random_heads, tree_of
 
@@ -193,9 +192,9 @@ class TestVertical:
 └──▶ c  y              X
 """
         rows = {"tag": ["NOUN", "VERB", "X"], "plane1": ["//", "<", ""]}
-        texts = Texts.of("abc", ["root", "long:relation", "y"], rows)
+        texts = [("", ["root", "long:relation", "y"]), *rows.items()]
         arcs = place_arcs(tree_of((0, 1, 1)), (0, 1, 1), down_the_page=True)
-        assert draw_vertical(texts, arcs).split("\n") == lines_of(expected)
+        assert list(map(join_line, draw_down("abc", texts, arcs))) == lines_of(expected)
 
     def test_outer_arcs_give_way_to_numbers(self):
         star = Tree((0,) + (1,) * 30, ("root",) + ("dep",) * 30)
@@ -231,8 +230,8 @@ class TestEveryTree:
     @given(anything, st.data())
     def test_down_the_page_it_can_be_read_back(self, tree: Tree, data: st.DataObject):
         planes = data.draw(st.lists(st.integers(0, 2), min_size=len(tree), max_size=len(tree)))
-        texts = Texts.of(names(tree), tree.deprels, {})
-        assert read_down(draw_vertical(texts, place_arcs(tree, planes, down_the_page=True))) == tree.heads
+        lines = draw_down(names(tree), [("", tree.deprels)], place_arcs(tree, planes, down_the_page=True))
+        assert read_down(list(map(join_line, lines))) == tree.heads
 
     @given(anything, st.data())
     def test_planes_with_crossings_can_be_read_back(self, tree: Tree, data: st.DataObject):
@@ -364,8 +363,7 @@ def owner(column: int, ends: str, spans: list[tuple[int, int]]) -> int:
     raise AssertionError(f"column {column} belongs to no word")
 
 
-def read_down(picture: str) -> tuple[int, ...]:
-    lines = picture.split("\n")
+def read_down(lines: list[str]) -> tuple[int, ...]:
     width = max(map(len, lines))
     grid = [line.ljust(width) for line in lines]
     return tuple(read_line(grid, row) for row in range(len(grid)))

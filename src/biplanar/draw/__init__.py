@@ -1,10 +1,8 @@
 """Trees as pictures: in the terminal, as SVG, on a page."""
 
-from biplanar.draw.compare import draw_comparison, paired
-from biplanar.draw.entries import Entry
 from biplanar.draw.images import image_of, save_image
 from biplanar.draw.page import draw_page
-from biplanar.draw.sentences import draw_sentence, draw_sentences
+from biplanar.draw.sentences import Entry, draw_comparison, draw_sentence, draw_sentences, paired
 from biplanar.draw.svg import draw_svg
 from biplanar.draw.tags import columns_of
 from biplanar.draw.terminal import draw_tree

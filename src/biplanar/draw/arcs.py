@@ -10,7 +10,7 @@ import numpy as np
 
 from biplanar.data.arrays import Int32s
 from biplanar.data.tree import Tree
-from biplanar.draw.cells import clean
+from biplanar.draw.text import clean
 from biplanar.errors import LabelError, TreeError
 from biplanar.planes.assignment import planes_of
 from biplanar.planes.crossings import crossing_arcs
@@ -98,9 +98,7 @@ def planes_to_draw(tree: Tree) -> list[int]:
     `2p-prop` finds two planes for all arcs where there are any. Where there are none it leaves out more arcs than
     must be, and those that fit are given back.
     """
-    return [
-        plane if head else 0 for head, plane in zip(tree.heads, _fill(tree, planes_of(tree, "2p-prop")), strict=True)
-    ]
+    return _fill(tree, planes_of(tree, "2p-prop"))
 
 
 def crossing_dependents(tree: Tree) -> set[int]:
@@ -131,7 +129,7 @@ def place_arcs(
     root's arcs are left out, as they need no place. Arcs beyond `most_levels` are cut: only their dependents have an
     end of them, and a label that names the head.
     """
-    arcs = _arcs(tree, planes, _sides(tree, planes))
+    arcs = _arcs(tree, planes, [plane or ABOVE for plane in _fill(tree, planes)])
     shown = [arc for arc in arcs if not (down_the_page and arc.is_root)]
     return _lay([*shown, *extra], len(tree), ends_apart=down_the_page, most_levels=most_levels)
 
@@ -184,13 +182,9 @@ def _shortest_first(arcs: list[PlacedArc]) -> list[PlacedArc]:
     return sorted(arcs, key=turn)
 
 
-def _sides(tree: Tree, planes: Sequence[int]) -> list[int]:
-    return [plane if head and plane else ABOVE for head, plane in zip(tree.heads, _fill(tree, planes), strict=True)]
-
-
 def _fill(tree: Tree, planes: Sequence[int]) -> list[int]:
-    """The planes, with one for each arc that has none and fits into one."""
-    filled = list(planes)
+    """The planes, with one for each arc that has none and fits into one; 0 for the root's."""
+    filled = [plane if head else 0 for head, plane in zip(tree.heads, planes, strict=True)]
     # By plane and word: the furthest words to the left and to the right that an arc joins it with.
     words = np.arange(len(tree) + 1, dtype=np.int32)
     firsts, lasts = {1: words.copy(), 2: words.copy()}, {1: words.copy(), 2: words.copy()}

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from biplanar.data.files import writing
-from biplanar.draw.markup import escaped
-from biplanar.draw.metrics import is_right_to_left
+from biplanar.draw.text import escaped, is_right_to_left
 from biplanar.errors import BiplanarError, needing
 
 SCALE = 2  # pixels of a PNG for each of the SVG: letters stay sharp on today's screens and in print

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from biplanar.draw.canvas import Canvas
-from biplanar.draw.entries import Entry
-from biplanar.draw.markup import element, escaped
-from biplanar.draw.sentences import scrolling
-from biplanar.draw.theme import DARK, Palette, get_palette, style_sheet
+from biplanar.draw.sentences import Entry
+from biplanar.draw.svg import DARK, Palette, get_palette, style_sheet
+from biplanar.draw.text import element, escaped
 
 SNIPPET = 90  # characters of a sentence in the list of all
 
@@ -69,9 +67,10 @@ def draw_page(
     links: list[str] = []
     for entry in entries:
         if not links:
-            yield _key(compared=entry.other is not None)
+            items = KEY if entry.other is None else KEY_OF_COMPARISONS
+            yield element("ul", {"class": "key"}, *(_key_item(*item) for item in items))
         links.append(_link(entry))
-        yield _section(entry, entry.canvas(encoding, columns=columns), theme)
+        yield _section(entry, entry.html(theme, style=False, encoding=encoding, columns=columns))
     yield "</main>"
     yield element("nav", {}, element("h2", {}, f"Trees: {len(links)}"), element("ol", {}, *links))
     yield "</div></body></html>\n"
@@ -89,27 +88,17 @@ def _opening(title: str, style: str) -> str:
     return start + element("h1", {}, escaped(title))
 
 
-def _key(*, compared: bool) -> str:
-    """What the lines mean."""
-    items = KEY_OF_COMPARISONS if compared else KEY
-    return element("ul", {"class": "key"}, *(_key_item(*item) for item in items))
-
-
 def _key_item(classes: str, line: str, meaning: str) -> str:
     sample = element("i", {"class": classes, "style": f"border-top-style:{line}"})
     return element("li", {}, sample, escaped(meaning))
 
 
-def _section(entry: Entry, canvas: Canvas, theme: str) -> str:
+def _section(entry: Entry, picture: str) -> str:
     anchor = f"s{entry.number}"
-    heading = element(
-        "h3",
-        {},
-        element("a", {"href": f"#{anchor}"}, element("bdi", {}, escaped(entry.name))),
-        element("span", {}, escaped(entry.note)),
-    )
+    name = element("a", {"href": f"#{anchor}"}, element("bdi", {}, escaped(entry.name)))
+    heading = element("h3", {}, name, element("span", {}, escaped(entry.note)))
     text = element("p", {"dir": "auto"}, escaped(entry.text))
-    return element("section", {"id": anchor}, heading, text, scrolling(canvas, theme, style=False))
+    return element("section", {"id": anchor}, heading, text, picture)
 
 
 def _link(entry: Entry) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, Sentence
+from biplanar.draw.layout import Rows
 from biplanar.errors import UnknownNameError
 
 COLUMNS = {"upos": UPOS, "xpos": XPOS, "feats": FEATS, "lemma": LEMMA}
-
-ColumnValues = Mapping[str, Sequence[str]]  # the values of each word by the name of their column
 
 
 def check_columns(names: Iterable[str]) -> None:
@@ -26,7 +25,7 @@ def columns_of(sentence: Sentence, names: Iterable[str]) -> dict[str, list[str]]
     return {name: sentence.column(COLUMNS[name]) for name in names}
 
 
-def compared_columns(gold: ColumnValues, system: ColumnValues) -> dict[str, list[str]]:
+def compared_columns(gold: Rows, system: Rows) -> dict[str, list[str]]:
     """The gold values; where the system has another, both: `NOUN vs VERB`, and of features `Case=Nom vs Acc`."""
     return {
         name: [
@@ -36,7 +35,7 @@ def compared_columns(gold: ColumnValues, system: ColumnValues) -> dict[str, list
     }
 
 
-def column_rows(columns: ColumnValues, *, whole_feats: bool = False) -> dict[str, tuple[str, ...]]:
+def column_rows(columns: Rows, *, whole_feats: bool = False) -> dict[str, tuple[str, ...]]:
     """A row for each column, and one for each feature in the place of `feats`; what has no values has no row."""
     rows: dict[str, Sequence[str]] = {}
     for name, values in columns.items():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biplanar.draw.metrics import is_right_to_left, shorten, text_width
+from biplanar.draw.text import is_right_to_left, shorten, text_width
 
 # Pixels that a browser gave these words in letters of 16 pixels, in DejaVu Sans or the font that it took instead.
 MEASURED = {
