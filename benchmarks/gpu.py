@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from study.fingerprint import CODE, RELEASE
 
 import biplanar
 from benchmarks.arguments import ArgumentParser, at_least
@@ -225,6 +226,7 @@ def measure(options: argparse.Namespace) -> Numbers:
     words, sentences = len(corpus.words), len(corpus.lengths)
     whole, parsed = measure_whole(setting, corpus, batch_words)
     results = {
+        "fingerprint": {"data": RELEASE, "code": CODE},
         "machine": machine() | device_of(setting.tagger),
         "versions": versions(PACKAGES),
         "model": options.model.name,

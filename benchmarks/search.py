@@ -17,6 +17,7 @@ from benchmarks.machine import ONE_THREAD, machine, use_one_core, versions
 os.environ.update(ONE_THREAD)  # before the libraries below are imported
 
 import numpy as np
+from study.fingerprint import of_model
 
 import biplanar
 from benchmarks.arguments import ArgumentParser, at_least
@@ -175,6 +176,7 @@ def main() -> None:
             "calibrated, test": measure_calibration(model, test, own),
         }
         results = {
+            "fingerprint": of_model(model.folder.path),
             "machine": machine(),
             "versions": versions(PACKAGES),
             "beams": measure_beams(model, dev, options.rounds, options.batch_words),

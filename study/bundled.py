@@ -9,7 +9,6 @@ model is the one that `biplanar.load()` loads.
 from __future__ import annotations
 
 import argparse
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,26 +19,10 @@ import biplanar
 from biplanar.data.raw_text import raw_text
 from biplanar.evaluation import evaluate
 from study.common import RESULTS, command, write_json
-from study.fingerprint import CODE, RELEASE
+from study.fingerprint import of_model
 from study.treebanks import ENGLISH
 
 PACKAGES = ("numba", "numpy", "onnxruntime", "ufal.udpipe")
-
-
-def model_digest(folder: Path) -> str:
-    """Of what decides a model's output: network, vocabulary, lemmas and tokenizer."""
-    names = (
-        "vocab.json",
-        "lemmas.json",
-        "tokenizer.udpipe",
-        "int8/forms.onnx",
-        "int8/words.onnx",
-        "int8/relations.onnx",
-    )
-    found = hashlib.sha256()
-    for name in names:
-        found.update((folder / name).read_bytes())
-    return found.hexdigest()[:12]
 
 
 def measure(root: Path) -> dict[str, Any]:
@@ -55,7 +38,7 @@ def measure(root: Path) -> dict[str, Any]:
         }
     folder = parser.folder.path
     return {
-        "fingerprint": {"data": RELEASE, "model": model_digest(folder), "code": CODE},
+        "fingerprint": of_model(folder),
         "scores": scores,
         "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
         "versions": versions(PACKAGES),

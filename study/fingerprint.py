@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 RELEASE = "UD 2.4"
@@ -61,6 +62,27 @@ def digest(value: Any) -> str:
 def fingerprint(config: Mapping[str, Any], decoders: Mapping[str, int] | None = None) -> dict[str, Any]:
     """Of a run with these settings, by today's code unless other versions are given."""
     return {"data": RELEASE, "settings": digest(settings_of(config)), "code": dict(decoders or CODE)}
+
+
+def model_digest(folder: Path) -> str:
+    """Of what decides a model's output: network, vocabulary, lemmas and tokenizer."""
+    names = (
+        "vocab.json",
+        "lemmas.json",
+        "tokenizer.udpipe",
+        "int8/forms.onnx",
+        "int8/words.onnx",
+        "int8/relations.onnx",
+    )
+    found = hashlib.sha256()
+    for name in names:
+        found.update((folder / name).read_bytes())
+    return found.hexdigest()[:12]
+
+
+def of_model(folder: Path) -> dict[str, Any]:
+    """Of what a model in a folder gives, by today's code."""
+    return {"data": RELEASE, "model": model_digest(folder), "code": CODE}
 
 
 def part_of(decoder: str, *, arcs: bool) -> str:

@@ -1,7 +1,7 @@
-"""Fill the tables and figures of README and docs from the stored results, and draw the plots of docs/study.md.
+"""Fill README and docs: tables and figures from the stored results, references from the code, plots of docs/study.md.
 
     python -m study.pages             # `make tables`
-    python -m study.pages --check     # change nothing; fail if a page differs from the store
+    python -m study.pages --check     # change nothing; fail if a page differs from the store or the code
     python -m study.pages --list      # all names of tables and figures, with the figures' values
 
 In Markdown, a table stands between two comments on lines of their own, and a figure in prose between two others:
@@ -24,6 +24,7 @@ from biplanar.data.files import writing
 from biplanar.errors import BiplanarError, UnknownNameError
 from study.common import command
 from study.figures import draw_all
+from study.reference import REFERENCES
 from study.store import Store
 from study.tables import TABLES, figures
 
@@ -55,10 +56,10 @@ class Generator:
         return _FIGURE.sub(lambda match: f"{match['begin']}{self._figure(match['name'])}{match['end']}", text)
 
     def _table(self, name: str) -> str:
-        if name not in TABLES:
-            raise UnknownNameError("table", name, TABLES)
+        if name not in TABLES and name not in REFERENCES:
+            raise UnknownNameError("table", name, [*TABLES, *REFERENCES])
         if name not in self._tables:
-            self._tables[name] = TABLES[name](self._store)
+            self._tables[name] = TABLES[name](self._store) if name in TABLES else REFERENCES[name]()
         return self._tables[name]
 
     def _figure(self, name: str) -> str:
@@ -68,7 +69,7 @@ class Generator:
 
 
 def changed(generator: Generator, root: Path = ROOT) -> Iterator[tuple[Path, str]]:
-    """The pages that differ from the store, and what they should be."""
+    """The pages that differ from the store or the code, and what they should be."""
     for path in pages(root):
         text = path.read_text(encoding="utf-8")
         if (filled := generator.filled(text)) != text:
@@ -83,12 +84,13 @@ def main(arguments: Sequence[str]) -> None:
     given = parser.parse_args(arguments)
     store = Store.read()
     if given.list:
-        print("\n".join([*(f"table: {name}" for name in TABLES), *(f"= {n}: {v}" for n, v in figures(store).items())]))
+        tables = [f"table: {name}" for name in (*TABLES, *REFERENCES)]
+        print("\n".join([*tables, *(f"= {n}: {v}" for n, v in figures(store).items())]))
         return
     found = list(changed(Generator(store)))
     if given.check and found:
         names = ", ".join(str(path.relative_to(ROOT)) for path, _ in found)
-        raise BiplanarError(f"differs from the stored results: {names}; run `make tables`")
+        raise BiplanarError(f"differs from the store or the code: {names}; run `make tables`")
     for path, text in found:
         with writing(path) as stream:
             stream.write(text)

@@ -25,8 +25,7 @@ GREEK = BY_CODE["grc"]
 SENTENCES, DEPENDENCIES = "NonprojectiveSentences", "NonprojectiveDependencies"
 CROSSING = {SENTENCES: "sentences", DEPENDENCIES: "dependencies"}
 
-# Of networks with arcs, decoded by today's search and by the one before arcs proposed trees.
-BOTH, WITHOUT_PROPOSALS = "labels and arcs", "labels and arcs, no proposals"
+NOT_MEASURED = "*Not measured with the present code.*"
 
 
 @dataclass(frozen=True)
@@ -36,46 +35,46 @@ class Column:
     title: str
     networks: tuple[str, ...]
     decoder: str
-    metric: str = "LAS"
 
-    def cell(self, store: Store, study: str, code: str, encoding: str, split: str) -> Seeds | None:
+    def cell(self, store: Store, study: str, code: str, encoding: str, split: str, metric: str = "LAS") -> Seeds | None:
         """The mean over seeds of a treebank."""
         where: Where = (split, "gold words", self.decoder)
-        found = (store.cell(study, code, one, encoding, where, self.metric) for one in self.networks)
+        found = (store.cell(study, code, one, encoding, where, metric) for one in self.networks)
         return next((one for one in found if one is not None), None)
 
-    def named(self, store: Store, study: str) -> str:
-        """The title; results of an earlier search have a name of their own."""
+    def is_current(self, store: Store, study: str) -> bool:
+        """Whether its results are of today's code; a column of others is not shown."""
         results = [one for one in store.studies[study].values() if one["network"] in self.networks]
-        current = all(is_current(store, study, one, self.decoder) for one in results)
-        return self.title if current else self.title.replace(BOTH, WITHOUT_PROPOSALS)
+        return all(is_current(store, study, one, self.decoder) for one in results)
 
 
 # Labels and arcs
 
-ARC_NAMES = ("pure", "labels", "arcs", "both", "biaffine")  # in the names of figures
-ARC_COLUMNS = (
-    Column("labels alone (`pure`)", ("pure", "plain"), "labels"),
-    Column("labels (`accurate`)", ("accurate",), "labels"),
-    Column("arcs (`accurate`)", ("accurate",), "arcs"),
-    Column(f"{BOTH} (`accurate`)", ("accurate",), "search"),
-    Column("biaffine parser", (BIAFFINE,), BIAFFINE),
-)
+ARC_COLUMNS = {  # by their names in figures
+    "pure": Column("labels alone, no attention", ("pure", "plain"), "labels"),
+    "labels": Column("labels (`accurate`)", ("accurate",), "labels"),
+    "arcs": Column("arcs (`accurate`)", ("accurate",), "arcs"),
+    "both": Column("labels and arcs (`accurate`)", ("accurate",), "search"),
+    "biaffine": Column("biaffine parser", (BIAFFINE,), BIAFFINE),
+}
 
 
 def arcs(metric: str, store: Store) -> str:
     """Test figures of labels, arcs and both, with their means over treebanks."""
     means = arc_means(store, metric)
-    rows = [[BY_CODE[code].name, *(f"{one:.2f}" for one in means[code])] for code in ARC_CODES]
-    rows.append(["mean", *(f"{mean(column):.2f}" for column in zip(*means.values(), strict=True))])
-    return table([metric, *(one.named(store, "arcs") for one in ARC_COLUMNS)], rows)
+    rows = [[BY_CODE[code].name, *(f"{one[code]:.2f}" for one in means.values())] for code in ARC_CODES]
+    rows.append(["mean", *(f"{mean(one.values()):.2f}" for one in means.values())])
+    return table([metric, *(ARC_COLUMNS[name].title for name in means)], rows)
 
 
-def arc_means(store: Store, metric: str = "LAS", split: str = "test") -> dict[str, list[float]]:
-    """Means over seeds by treebank, a column each."""
-    columns = [Column(one.title, one.networks, one.decoder, metric) for one in ARC_COLUMNS]
-    cells = {code: [one.cell(store, "arcs", code, "2p-full", split) for one in columns] for code in ARC_CODES}
-    return {code: [one.mean for one in row if one is not None] for code, row in cells.items()}
+def arc_means(store: Store, metric: str = "LAS") -> dict[str, dict[str, float]]:
+    """Means over seeds on test, by column and treebank."""
+    found: dict[str, dict[str, float]] = {}
+    for name, column in ARC_COLUMNS.items():
+        if column.is_current(store, "arcs"):
+            cells = {code: column.cell(store, "arcs", code, "2p-full", "test", metric) for code in ARC_CODES}
+            found[name] = {code: one.mean for code, one in cells.items() if one is not None}
+    return found
 
 
 def arc_decoders(store: Store) -> str:
@@ -84,18 +83,17 @@ def arc_decoders(store: Store) -> str:
         "greedy": "greedy",
         "labels": "search of labels",
         "arcs": "spanning tree of arcs",
-        "search": f"search of {BOTH}",
+        "search": "search of labels and arcs",
         "minimum-risk": "minimum risk",
     }
 
     def rows() -> Iterator[Row]:
-        for decoder, title in names.items():
-            column = Column(title, ("accurate",), decoder)
+        for column in (Column(title, ("accurate",), decoder) for decoder, title in names.items()):
             cells = [
                 [column.cell(store, "arcs", code, "2p-full", split) for code in ARC_CODES] for split in ("dev", "test")
             ]
-            means = [mean(one.mean for one in some if one is not None) for some in cells]
-            yield [column.named(store, "arcs"), *(f"{one:.2f}" for one in means)]
+            if column.is_current(store, "arcs"):
+                yield [column.title, *(f"{mean(one.mean for one in some if one is not None):.2f}" for some in cells)]
 
     return table(["decoder", "dev", "test"], rows())
 
@@ -121,6 +119,20 @@ def columns(store: Store) -> str:
     return table(["treebank", *SHOWN, "LAS without columns", "raw text: UPOS", *SHOWN[1:]], rows())
 
 
+def published(store: Store) -> str:
+    """Ours beside published figures of other taggers: UPOS, UFeats and Lemmas."""
+    others = store.printed["tagging"]
+
+    def rows() -> Iterator[Row]:
+        for code in COLUMN_CODES:
+            where = ("test", "gold words", "search")
+            cells = [store.cell("columns", code, "pure", "2p-full", where, one) for one in others["columns"]]
+            ours = " / ".join("–" if one is None else f"{one.mean:.1f}" for one in cells)
+            yield [BY_CODE[code].name, ours, *others["cells"][BY_CODE[code].name]]
+
+    return table([" / ".join(others["columns"]), "ours", *others["systems"]], rows())
+
+
 def _shown(cell: object) -> str:
     return "–" if cell is None else str(cell)
 
@@ -132,47 +144,31 @@ ENCODING_COLUMNS = (
     Column("`pure`, search", ("pure",), "labels"),
     Column("greedy", ("accurate",), "greedy"),
     Column("search of labels", ("accurate",), "labels"),
-    Column(f"search of {BOTH}", ("accurate",), "search"),
+    Column("search of labels and arcs", ("accurate",), "search"),
 )
-SEARCHED = (ENCODING_COLUMNS[1], ENCODING_COLUMNS[4])
 
 
-def encodings_on_dev(store: Store) -> str:
-    """Mean LAS over three treebanks."""
+def encodings(store: Store) -> str:
+    """LAS on dev, mean over three treebanks, by what decodes; and F1 of crossing dependencies on test."""
+    columns = [one for one in ENCODING_COLUMNS if one.is_current(store, "encodings")]
+    redecoded = store.files["encodings-decoded"]
+    is_shown = redecoded["fingerprint"]["code"] == CODE
+    crossed = [code for code in COMPARED_CODES if code != "en"]  # English has too few
 
     def rows() -> Iterator[Row]:
         for encoding in COMPARED:
             cells = [
-                [one.cell(store, "encodings", code, encoding, "dev") for code in COMPARED_CODES]
-                for one in ENCODING_COLUMNS
+                [one.cell(store, "encodings", code, encoding, "dev") for code in COMPARED_CODES] for one in columns
             ]
-            yield [f"`{encoding}`", *(f"{mean(c.mean for c in some if c is not None):.2f}" for some in cells)]
+            las = [mean(one.mean for one in some if one is not None) for some in cells]
+            if is_shown:
+                las.append(mean(redecoded["encodings"][encoding]["las"].values()))
+            pure = ENCODING_COLUMNS[1]
+            found = [pure.cell(store, "encodings", code, encoding, "test", DEPENDENCIES) for code in crossed]
+            yield [f"`{encoding}`", *(f"{one:.2f}" for one in las), *map(_shown, found)]
 
-    return table(["encoding", *(one.named(store, "encodings") for one in ENCODING_COLUMNS)], rows())
-
-
-def encodings_on_test(code: str, store: Store) -> str:
-    """LAS, and F1 of what is not projective, on one treebank."""
-    shown = [*ENCODING_COLUMNS]
-    shown += [Column(one.title, one.networks, one.decoder, metric) for metric in CROSSING for one in SEARCHED]
-    head = [one.named(store, "encodings") for one in ENCODING_COLUMNS]
-    head += [f"{name}: {one.named(store, 'encodings')}" for name in CROSSING.values() for one in SEARCHED]
-    rows = (
-        [f"`{encoding}`", *(_shown(one.cell(store, "encodings", code, encoding, "test")) for one in shown)]
-        for encoding in COMPARED
-    )
-    return table(["encoding", *head], rows)
-
-
-def decoded(store: Store) -> str:
-    """LAS on dev of the second seed by today's search of labels and arcs."""
-
-    def rows() -> Iterator[Row]:
-        for encoding, row in store.files["encodings-decoded"]["encodings"].items():
-            las = [row["las"][code] for code in COMPARED_CODES]
-            yield [f"`{encoding}`", *(f"{one:.2f}" for one in (mean(las), *las))]
-
-    return table(["encoding", "mean", *(BY_CODE[code].language for code in COMPARED_CODES)], rows())
+    head = [*(one.title for one in columns), *(["search of labels and arcs, one seed"] if is_shown else [])]
+    return table(["encoding", *head, *(f"crossing, {BY_CODE[code].language}" for code in crossed)], rows())
 
 
 def decoding_speed(store: Store) -> str:
@@ -210,14 +206,6 @@ def labels(store: Store) -> str:
         for name in (*ALL_ENCODINGS, *LIFTED)
     )
     return table(["encoding", *MEASURES], lines)
-
-
-def labels_by_treebank(measure: str, store: Store) -> str:
-    """One of the measures."""
-    found = store.files["label-statistics"]
-    names = (*ALL_ENCODINGS, *(LIFTED if measure == "sentences %" else ()))
-    rows = ([f"`{name}`", *(_measured(measure, [one[name]]) for one in found.values())] for name in names)
-    return table([measure, *(name.partition("-")[0] for name in found)], rows)
 
 
 def _measured(measure: str, rows: Sequence[dict[str, Any]]) -> str:
@@ -270,8 +258,16 @@ def _sheet(sheet: Sheet) -> str:
     return table(sheet.columns, sheet.rows) + (f"\n\n{sheet.note}" if sheet.note else "")
 
 
+def _is_current(store: Store, name: str, *parts: str) -> bool:
+    """Whether a stored file is of today's code, as far as it depends on these parts of it (or on all)."""
+    code = store.files[name]["fingerprint"]["code"]
+    return all(code.get(part) == CODE[part] for part in parts or CODE)
+
+
 def search(store: Store) -> str:
     """Speed and accuracy of decoders and beams on scores of the bundled model."""
+    if not _is_current(store, "search"):
+        return NOT_MEASURED
 
     def rows() -> Iterator[Row]:
         for name, row in store.files["search"]["beams"].items():
@@ -284,12 +280,16 @@ def search(store: Store) -> str:
 
 def search_lengths(store: Store) -> str:
     """The slowest of ten sentences of each length, in milliseconds."""
+    if not _is_current(store, "search"):
+        return NOT_MEASURED
     lengths = store.files["search"]["lengths"]
     return table(["words", *lengths], [["slowest of ten, ms", *(f"{1000 * one:.1f}" for one in lengths.values())]])
 
 
 def gpu(store: Store) -> str:
     """Parsing on a GPU."""
+    if not _is_current(store, "gpu", "network", "arcs"):
+        return NOT_MEASURED
     found = store.files["gpu"]
     rows = (
         [name, f"{found[name]['seconds']:.2f}", *(f"{found[name][f'{what}_per_second']:,.0f}" for what in COUNTED)]
@@ -315,12 +315,10 @@ TABLES: dict[str, Callable[[Store], str]] = {
     **{f"arcs, crossing {name}": partial(arcs, metric) for metric, name in CROSSING.items()},
     "arcs, decoders": arc_decoders,
     "columns": columns,
-    "encodings, dev": encodings_on_dev,
-    **{f"encodings, {BY_CODE[code].language}": partial(encodings_on_test, code) for code in COMPARED_CODES},
-    "encodings, decoded": decoded,
+    "columns, published": published,
+    "encodings": encodings,
     "encodings, speed": decoding_speed,
     "labels": labels,
-    **{f"labels, {one}": partial(labels_by_treebank, one) for one in ("labels", "unseen in dev %", "sentences %")},
     "bundled model": bundled,
     "search": search,
     "search, lengths": search_lengths,
@@ -372,8 +370,15 @@ def figures(store: Store) -> dict[str, str]:
         found[f"Ancient Greek, two planes, {decoder}"] = f"{mean(two) - one:.1f}"
     found |= _search_gains(store) | _int8(store.files["speed"]["systems"])
     means = arc_means(store)
-    for code, row in means.items():
-        found |= {f"{code} {name}": f"{value:.2f}" for name, value in zip(ARC_NAMES, row, strict=True)}
-    for at, name in enumerate(ARC_NAMES):
-        found[f"mean {name}"] = f"{mean(row[at] for row in means.values()):.2f}"
+    for name, by_code in means.items():
+        found |= {f"{code} {name}": f"{value:.2f}" for code, value in by_code.items()}
+        found[f"mean {name}"] = f"{mean(by_code.values()):.2f}"
+    if "both" in means:
+        found |= {
+            f"both over {name}": f"{mean(means['both'].values()) - mean(means[name].values()):.2f}"
+            for name in means
+            if name != "both"
+        }
+    for name, one in store.files["search"]["calibration"].items():
+        found[f"calibration error, {name}"] = f"{one['ece']:.3f}"
     return found

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from study.fingerprint import CODE, RELEASE, of_model
+
 from benchmarks.arguments import ArgumentParser, at_least, names
 from benchmarks.machine import machine, versions
 from benchmarks.output import Numbers, keep, show
@@ -96,7 +98,7 @@ def _arguments() -> ArgumentParser:
     parser = ArgumentParser("benchmarks.parsers", __doc__)
     parser.add_argument("gold", help="CoNLL-U with the right trees")
     parser.add_argument(
-        "-m", "--model", action="append", default=[], help="NAME=FOLDER, repeatable; if not given, the embedded model"
+        "-m", "--model", action="append", default=[], help="NAME=FOLDER, repeatable; if not given, the bundled model"
     )
     parser.add_argument("--udpipe", help="a model of UDPipe 1")
     parser.add_argument("--spacy", help="a pipeline of spaCy")
@@ -104,7 +106,7 @@ def _arguments() -> ArgumentParser:
     parser.add_argument(
         "--runtimes",
         type=names("runtime", [*ALL_RUNTIMES, FASTEST]),
-        help=f"of {','.join(ALL_RUNTIMES)},{FASTEST}; if not given, {FASTEST} for the embedded model and else all",
+        help=f"of {','.join(ALL_RUNTIMES)},{FASTEST}; if not given, {FASTEST} for the bundled model and else all",
     )
     parser.add_argument(
         "--decoders", type=names("decoder", ALL_DECODERS), default=ALL_DECODERS, help=f"of {','.join(ALL_DECODERS)}"
@@ -147,7 +149,7 @@ def _check_exists(path: str) -> None:
 
 
 def _models(given: Sequence[str]) -> dict[str, str]:
-    """Folders by name; without any, the embedded model."""
+    """Folders by name; without any, the bundled model."""
     models: dict[str, str] = {}
     for item in given:
         name, equals, folder = item.partition("=")
@@ -158,7 +160,7 @@ def _models(given: Sequence[str]) -> dict[str, str]:
             raise BiplanarError(f"two models are named {name!r}")
         _check_exists(folder)
         models[name] = folder
-    return models or {"embedded": str(ModelFolder.find().path)}
+    return models or {"bundled": str(ModelFolder.find().path)}
 
 
 def _systems(options: Namespace, models: dict[str, str]) -> list[System]:
@@ -176,6 +178,7 @@ def _measure(config: BenchmarkConfig, options: Namespace) -> Numbers:
     """All parts; what has been measured is kept after each."""
     counts = {"sentences": len(config.gold.sentences), "words": config.gold.words}
     results: Numbers = {
+        "fingerprint": {"data": RELEASE, "code": CODE} if options.model else of_model(ModelFolder.find().path),
         "machine": machine(),
         "versions": versions(PACKAGES),
         "treebank": {"file": Path(options.gold).name, **counts},

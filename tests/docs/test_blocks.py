@@ -1,4 +1,4 @@
-"""Every block of code in README and docs runs, and what it shows is what is printed.
+"""Every block of code in the pages runs, and what it shows is what is printed.
 
 Commands of `biplanar` run in a folder that has the files which they name; trainings are made short. What would take
 minutes (benchmarks) or change the machine (`pip`, `make`) is asked whether it knows the options, extras and targets
@@ -28,11 +28,12 @@ from tests.paths import ROOT
 from tests.serve.conftest import serving
 
 ELSEWHERE = {"large-files.md", "scale.md"}  # their blocks run in tests/bulk/test_docs.py
-SESSIONS = {"encodings.md": (), "objects.md": ("pandas", "networkx"), "spacy.md": ("spacy",), "tutorial.md": ()}
+GENERATED = {"cli.md"}  # its blocks are those of `--help`, which tests/cli/test_cli.py checks
+SESSIONS = {"labels.md": (), "objects.md": ("pandas", "networkx"), "spacy.md": ("spacy",), "tutorial.md": ()}
 
-VALUES = {"README.md": 3, "search.md": 1}  # how many at least are shown in comments
+VALUES = {"README.md": 3, "parsing.md": 1}  # how many at least are shown in comments
 
-ALL = [block for page in PAGES if page.name not in ELSEWHERE for block in blocks_of(page)]
+ALL = [block for page in PAGES if page.name not in ELSEWHERE | GENERATED for block in blocks_of(page)]
 REQUESTS = [block for block in ALL if not block.language and "curl" in block.code]
 COMMANDS = [block for block in ALL if not block.language and "curl" not in block.code]
 SCRIPTS = [block for block in ALL if block.language == "python" and not block.is_session]

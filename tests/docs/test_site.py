@@ -70,7 +70,7 @@ def test_links_to_the_repository_say_where_the_file_is(site: Path) -> None:
 
 
 def test_the_reference_has_all_that_the_package_offers() -> None:
-    text = (DOCS / "reference.md").read_text(encoding="utf-8")
+    text = (DOCS / "python.md").read_text(encoding="utf-8")
     described = [attribute_of(name) for name in re.findall(r"^::: (\S+)$", text, re.MULTILINE)]
     missing = [name for name in biplanar.__all__ if not any(getattr(biplanar, name) is one for one in described)]
     assert missing == ["BiplanarError"]  # which comes with its whole module
@@ -84,6 +84,6 @@ def attribute_of(name: str) -> object:
 
 
 def test_the_reference_is_rendered(site: Path) -> None:
-    page = (site / "reference.html").read_text(encoding="utf-8")
+    page = (site / "python.html").read_text(encoding="utf-8")
     for name in ("Sentence", "Word", "Token", "Document", "BiplanarError"):
         assert re.search(rf'<h\d id="[\w.]*\.{name}"', page), name

@@ -7,12 +7,12 @@ import re
 from dataclasses import replace
 
 import pytest
-from study.bundled import model_digest
-from study.fingerprint import CODE, digest
+from study.fingerprint import CODE, digest, model_digest
 from study.pages import Generator, changed, pages
 from study.plan import STUDIES
+from study.reference import REFERENCES
 from study.store import Store, is_current
-from study.tables import BOTH, TABLES, WITHOUT_PROPOSALS, figures
+from study.tables import NOT_MEASURED, TABLES, figures
 
 from biplanar.errors import UnknownNameError
 from tests.paths import ROOT
@@ -36,7 +36,7 @@ def test_every_page_is_what_the_store_gives(store):
 
 def test_every_table_is_shown_somewhere_and_every_name_is_known(text):
     named = set(re.findall(r"<!-- table: (.+?) -->", text))
-    assert named <= set(TABLES)
+    assert set(REFERENCES) <= named <= {*TABLES, *REFERENCES}
 
 
 def test_a_changed_number_changes_the_page(store):
@@ -86,16 +86,22 @@ class TestFingerprints:
         result["fingerprint"][change] = others[change]
         assert not is_current(store, "paper", result, "paper")
 
-    def test_an_earlier_search_is_shown_under_its_own_name(self, store):
-        assert f"{BOTH} (`accurate`)" in TABLES["arcs"](store)
+    def test_what_another_search_gave_is_not_shown(self, store):
+        assert "labels and arcs" in TABLES["arcs"](store)
         results = copy.deepcopy(dict(store.studies["arcs"]))
         for result in results.values():
             result["fingerprint"]["code"] = CODE | {"arcs": 1}
-        table = TABLES["arcs"](replace(store, studies={**store.studies, "arcs": results}))
-        assert WITHOUT_PROPOSALS in table
+        other = replace(store, studies={**store.studies, "arcs": results})
+        assert "labels and arcs" not in TABLES["arcs"](other)
+        assert "mean both" not in figures(other)
+
+    @pytest.mark.parametrize("name", ["search", "gpu"])
+    def test_a_benchmark_of_other_code_is_not_shown(self, store, name):
+        other = store.files[name] | {"fingerprint": {"code": CODE | {"arcs": 1}}}
+        assert TABLES[name](replace(store, files=store.files | {name: other})) == NOT_MEASURED
 
     def test_the_scores_of_the_bundled_model_are_of_the_one_that_ships(self, store):
-        for name in ("bundled", "speed-bundled"):
+        for name in ("bundled", "search", "speed-bundled"):
             stored = store.files[name]["fingerprint"]
             assert stored["model"] == model_digest(ROOT / "src" / "biplanar" / "models" / "en")
             assert stored["code"] == CODE

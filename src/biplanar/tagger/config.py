@@ -47,12 +47,12 @@ class NetworkConfig:
     """Word embedding and character LSTM, stacked BiLSTMs, one output layer per task."""
 
     encoder: str = "bilstm"  # from words to vectors in their context
-    word_dim: Width = 100
-    char_dim: Width = 100
-    char_hidden: Width = 200  # per direction
+    word_dim: Width = 100  # width of a word embedding
+    char_dim: Width = 100  # width of a character embedding
+    char_hidden: Width = 200  # width of the character LSTM, per direction
     form_dim: Width | None = None  # width of a layer that projects word and spelling to one vector
-    hidden: Width = 400  # per direction
-    layers: Annotated[int, Bounds(1, 100)] = 3
+    hidden: Width = 400  # width of the LSTM layers, per direction
+    layers: Annotated[int, Bounds(1, 100)] = 3  # LSTM layers
     output_hidden: Width | None = 400  # width of a layer before each task's labels
     dropout: ShareBelowOne = 0.5  # the same mask for all words of a sentence
     word_dropout: ShareBelowOne = 0.2  # share of words whose embedding is dropped, so that only their spelling is seen
@@ -75,7 +75,7 @@ class AuxiliaryConfig:
     relations: Weight = 3.0  # biaffine scores of relations, given the head
     depths: Weight = 0.3  # of the network's stack depths
     columns: Weight = 1.0  # of each of the network's output columns
-    relation_dim: Width = 100
+    relation_dim: Width = 100  # width of a word in the scores of relations
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,11 @@ class TrainingConfig:
     """Batches, learning rate, and when to stop."""
 
     epochs: Count | Auto = AUTO  # by the size of the treebank, so that small ones get enough updates
-    batch_words: Count = 800
+    batch_words: Count = 800  # words of a batch
     learning_rate: Positive | Auto = AUTO  # by the size of the treebank, lower for large ones
-    warmup: ShareBelowOne = 0.05  # share of the updates
-    clip: Positive = 5.0
-    label_smoothing: ShareBelowOne = 0.0
+    warmup: ShareBelowOne = 0.05  # share of the updates during which the learning rate rises
+    clip: Positive = 5.0  # largest norm of a gradient
+    label_smoothing: ShareBelowOne = 0.0  # share of the targets that is spread over all labels
     average: ShareBelowOne | None = None  # decay of a running mean of the weights, which is then the model
     taught: Share = 0.7  # with teachers: the share of the loss that is on their soft targets
     evaluations: Count = 20  # on dev, over the whole training
@@ -100,8 +100,8 @@ class TrainingConfig:
 class VocabularyConfig:
     """Which words and characters get vectors of their own."""
 
-    min_form_count: Count = 2
-    min_char_count: Count = 2
+    min_form_count: Count = 2  # rarer forms share one vector
+    min_char_count: Count = 2  # and rarer characters
     vectors: str | None = None  # word2vec (text or binary), fastText .vec or GloVe file
     vectors_limit: Count | None = None  # read up to n vectors
 
@@ -120,7 +120,7 @@ class DecodingConfig:
 class Config:
     """All settings of a training but the data and the seed."""
 
-    encoding: str = "2p-full"
+    encoding: str = "2p-full"  # how trees become labels
     network: NetworkConfig = field(default_factory=NetworkConfig)
     auxiliary: AuxiliaryConfig = field(default_factory=AuxiliaryConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
@@ -177,7 +177,7 @@ CONFIGS = {
     ),
     "accurate": Config(),
     # A tagger and nothing else: labels alone decide, and time and memory grow with the length of a sentence only.
-    # Of all encodings, this one was best on dev without arcs (docs/encodings.md).
+    # Of all encodings, this one is the best on dev without arcs (docs/results.md).
     "pure": Config(encoding="4-bit+head", network=NetworkConfig(arcs=False, attention=False)),
     # For treebanks of 150,000 words and more.
     "large": Config(

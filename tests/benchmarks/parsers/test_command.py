@@ -14,7 +14,7 @@ def test_start():
 
 
 def test_workers(gold):
-    workers = measure_workers(gold, "embedded", None, 1, 2)
+    workers = measure_workers(gold, "bundled", None, 1, 2)
     assert workers["not_measured"] is None
     assert workers["words"] == 2 * gold.words
     assert {count: len(runs) for count, runs in workers["runs"].items()} == {1: 1, 2: 1}
@@ -22,7 +22,7 @@ def test_workers(gold):
 
 
 def test_memory(gold):
-    memory = measure_memory(gold, "embedded", None, 3)
+    memory = measure_memory(gold, "bundled", None, 3)
     assert memory["not_measured"] is None
     assert set(memory["peak_memory"]) == {1, 3}
     assert all(20 * 2**20 < peak < 2 * 2**30 for peak in memory["peak_memory"].values())

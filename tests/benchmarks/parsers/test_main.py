@@ -37,7 +37,7 @@ class TestBenchmark:
         options = ["--decoders", "search,greedy", "--only", "systems,stages", "--rounds", 1]
         code, out, err = run(TINY, "--udpipe", udpipe_model, *options, "--json", kept, "--plot", plot)
         assert code == 0
-        assert err.splitlines()[:2] == ["systems", "round 1 of 1: embedded search"]
+        assert err.splitlines()[:2] == ["systems", "round 1 of 1: bundled search"]
         numbers = json.loads(kept.read_text(encoding="utf-8"))
         assert numbers["treebank"] == {"file": TINY.name, "sentences": 22, "words": 190}
         assert numbers["rounds"] == 1
@@ -45,8 +45,8 @@ class TestBenchmark:
         assert numbers["versions"]["ufal.udpipe"]
         measured = {system["name"]: system for system in numbers["systems"] if system["not_measured"] is None}
         assert list(measured) == [
-            "embedded search",
-            "embedded greedy",
+            "bundled search",
+            "bundled greedy",
             "UDPipe 1 tag+parse",
             "UDPipe 1 tag+parse, beam 1",
             "UDPipe 1 parse, gold tags",
@@ -57,7 +57,7 @@ class TestBenchmark:
             "spaCy parse": "no model was given (--spacy)",
             "SuPar biaffine": "no model was given (--supar)",
         }
-        assert [stages["name"] for stages in numbers["stages"]] == ["embedded search", "embedded greedy"]
+        assert [stages["name"] for stages in numbers["stages"]] == ["bundled search", "bundled greedy"]
         for text in (*measured, *missing, "no model was given (--supar)", "Stages"):
             assert text in out
         assert plot.stat().st_size > 1000

@@ -24,7 +24,7 @@ def results_of(records):
 @pytest.fixture(scope="module")
 def measured(gold, udpipe_model):
     """Two rounds of a few systems."""
-    ours = biplanar_systems("embedded", str(ModelFolder.find().path), ["fastest"], ["search", "greedy"])
+    ours = biplanar_systems("bundled", str(ModelFolder.find().path), ["fastest"], ["search", "greedy"])
     systems = [*ours, *udpipe_systems(str(udpipe_model)), *supar_systems(None)]
     return list(measure_systems(gold, systems, 2)), systems
 
@@ -38,7 +38,7 @@ class TestSystems:
 
     def test_numbers(self, measured, gold):
         results = results_of(measured[0])
-        for name in ("embedded search", "embedded greedy", "UDPipe 1 tag+parse", "UDPipe 1 tag+parse, beam 1"):
+        for name in ("bundled search", "bundled greedy", "UDPipe 1 tag+parse", "UDPipe 1 tag+parse, beam 1"):
             result = results[name]
             assert result["not_measured"] is None
             assert len(result["runs"]) == 2
@@ -53,15 +53,15 @@ class TestSystems:
 
     def test_trees_are_those_of_the_system(self, measured):
         results = results_of(measured[0])
-        assert results["embedded search"]["las"] > 85
-        assert results["embedded search"]["las"] > results["UDPipe 1 tag+parse"]["las"]
+        assert results["bundled search"]["las"] > 85
+        assert results["bundled search"]["las"] > results["UDPipe 1 tag+parse"]["las"]
 
     def test_a_system_without_a_model_says_so(self, measured):
         result = results_of(measured[0])["SuPar biaffine"]
         assert (result["not_measured"], result["runs"]) == ("no model was given (--supar)", [])
 
     def test_stages(self, gold, udpipe_model):
-        systems = biplanar_systems("embedded", str(ModelFolder.find().path), ["fastest"], ["search"])
+        systems = biplanar_systems("bundled", str(ModelFolder.find().path), ["fastest"], ["search"])
         systems += udpipe_systems(str(udpipe_model))
         (result,) = results_of(measure_stages(gold, systems, 1)).values()
         assert tuple(result["seconds"]) == STAGES
@@ -108,7 +108,7 @@ class TestTrouble:
         self.check(gold, udpipe_model, spacy_systems(str(tmp_path))[0], "it was not done after 6 seconds", 6)
 
     def test_long_sentences_that_take_too_long(self, gold):
-        growth = measure_growth(gold, "embedded", str(ModelFolder.find().path), [5], timeout=0.01)
+        growth = measure_growth(gold, "bundled", str(ModelFolder.find().path), [5], timeout=0.01)
         assert growth["not_measured"] == "it was not done after 0.01 seconds"
 
     def test_output_that_is_none(self, gold, udpipe_model, fake_module, tmp_path):
@@ -176,7 +176,7 @@ class TestPeers:
 
 class TestGrowth:
     def test_lengths(self, gold):
-        growth = measure_growth(gold, "embedded", str(ModelFolder.find().path), [5, 300])
+        growth = measure_growth(gold, "bundled", str(ModelFolder.find().path), [5, 300])
         assert growth["not_measured"] is None
         assert [row["words"] for row in growth["lengths"]] == [5, 300]
         for row in growth["lengths"]:
