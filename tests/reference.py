@@ -109,13 +109,6 @@ def fits_in_two_planes(arcs: Sequence[Arc], conflict: Callable[[Arc, Arc], bool]
     return any(all(planes[i] != planes[j] for i, j in pairs) for planes in product((1, 2), repeat=len(arcs)))
 
 
-def largest_crossing_set(arcs: Sequence[Arc]) -> int:
-    """How many arcs there are at most that all cross each other, by trying all sets."""
-    sizes = range(len(arcs), 1, -1)
-    sets = (chosen for size in sizes for chosen in combinations(arcs, size))
-    return next((len(chosen) for chosen in sets if all(crosses(*pair) for pair in combinations(chosen, 2))), 1)
-
-
 def nonprojective_words(heads: Sequence[int]) -> list[int]:
     """The words whose arc h -> d has a word strictly between h and d that h does not dominate."""
     return [

@@ -62,6 +62,7 @@ def compiled(*, fastmath: bool | set[str] = False, inline: bool = False) -> Call
 
 def compiled_pointer(function: Callable[..., Any], signature: str) -> Any:
     """Compile a function for compiled code to call by its address, so that it can be chosen at run time."""
+    function = getattr(function, "py_func", function)
     with _cache_at(cache_folder()):
         try:
             return numba.cfunc(signature, cache=True, nogil=True)(function)

@@ -210,7 +210,7 @@ class TestEncodeAndDecode:
         text = "# a\n1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
         result = run("encode", stdin=text)
         assert (result.code, result.out) == (2, "")
-        assert result.err.startswith("biplanar: error: <stdin>:2: 2p-full needs trees with one root, found ")
+        assert result.err.startswith("biplanar: error: <stdin>:2: 2p-full needs trees with one root")
 
     @pytest.mark.parametrize("old", [None, b"old"])
     def test_an_error_leaves_no_half_written_file(self, run, words, tmp_path, monkeypatch, old):

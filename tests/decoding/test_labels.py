@@ -148,7 +148,7 @@ class TestSeveralRoots:
 
     @pytest.mark.parametrize("encoding", reference.STRATEGIES)
     def test_brackets_refuse_them(self, encoding):
-        with pytest.raises(TreeError, match=f"^{encoding} needs trees with one root, found .*2"):
+        with pytest.raises(TreeError, match=f"^{encoding} needs trees with one root.*2"):
             encode(self.TREE, encoding)
 
     @pytest.mark.parametrize(

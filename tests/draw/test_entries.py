@@ -76,7 +76,7 @@ class TestLabels:
 
     def test_tags_that_are_missing(self):
         untagged = Sentence.from_words(["a", "b"], Tree((0, 1), ("root", "x")), upos=["VERB", "_"])
-        with pytest.raises(FormatError, match=r"^<words>:2: rel-pos needs part-of-speech tags, found '_' as UPOS$"):
+        with pytest.raises(FormatError, match=r"^<words>:2: rel-pos needs part-of-speech tags"):
             draw_sentence(untagged, encoding="rel-pos")
 
     @pytest.mark.parametrize("encoding", ["2p-full", "7-bit", "7-bit-full"])

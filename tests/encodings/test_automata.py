@@ -16,9 +16,8 @@ from biplanar.decoding.automaton_search import forms_tree
 from biplanar.decoding.labels import decode, encode
 from biplanar.decoding.lattice.automaton import accepted
 from biplanar.encodings import ENCODINGS, PROJECTIVE, get_encoding
-from biplanar.encodings.automata import as_automaton_encoding
 from biplanar.encodings.encoding import AUTOMATON
-from biplanar.errors import LabelError, TreeError
+from biplanar.errors import TreeError
 from tests.encodings.forests import come_back, every_projective_tree, every_tree, projective_sentences
 from tests.reference import is_tree
 from tests.strategies import MALFORMED, any_heads, any_projective_heads, projective_heads, tree_of
@@ -120,7 +119,7 @@ class TestLabels:
 
     @every_new
     def test_several_roots_are_refused(self, name):
-        with pytest.raises(TreeError, match=f"^{name} needs trees with one root, found one with 2$"):
+        with pytest.raises(TreeError, match=f"^{name} needs trees with one root.*2"):
             encode(Tree((0, 0), ("root", "root")), name)
 
 
@@ -167,7 +166,3 @@ class TestAutomata:
         if projective:
             assert all(map(forms_tree, heads))
             assert len(np.unique(heads, axis=0)) == len(every_projective_tree(words))
-
-    def test_other_encodings_have_none(self):
-        with pytest.raises(LabelError, match="2p-full"):
-            as_automaton_encoding(get_encoding("2p-full"))

@@ -1,11 +1,7 @@
 from __future__ import annotations
 
-import pytest
-
-from biplanar.encodings import ENCODINGS, get_encoding
+from biplanar.encodings import ENCODINGS
 from biplanar.encodings.encoding import AUTOMATON, HEADS, STACKS, kind_of
-from biplanar.encodings.stacks import as_stack_encoding
-from biplanar.errors import LabelError
 from tests import reference
 from tests.encodings.wrapped import Wrapped
 
@@ -18,15 +14,3 @@ def test_every_encoding_declares_its_kind() -> None:
 
 def test_an_encoding_that_declares_none_has_none() -> None:
     assert kind_of(Wrapped()) is None
-    with pytest.raises(LabelError, match="expected an encoding whose labels move stacks, found wrapped"):
-        as_stack_encoding(Wrapped())
-
-
-@pytest.mark.parametrize("name", ENCODINGS)
-def test_only_labels_that_move_stacks_are_taken_for_such(name: str) -> None:
-    encoding = get_encoding(name)
-    if encoding.kind == STACKS:
-        assert as_stack_encoding(encoding) is encoding
-    else:
-        with pytest.raises(LabelError, match=f"expected an encoding whose labels move stacks, found {name}"):
-            as_stack_encoding(encoding)

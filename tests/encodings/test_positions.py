@@ -141,20 +141,18 @@ class TestAgainstTheReference:
 
 class TestRefusals:
     def test_rel_pos_needs_tags(self):
-        with pytest.raises(LabelError, match="rel-pos needs part-of-speech tags, found none"):
+        with pytest.raises(LabelError, match="needs part-of-speech tags"):
             encode(tree_of(HEADS), "rel-pos")
-        with pytest.raises(LabelError, match="rel-pos needs part-of-speech tags, found none"):
+        with pytest.raises(LabelError, match="needs part-of-speech tags"):
             decode([("-1@ROOT", "root")], "rel-pos")
 
     def test_rel_pos_needs_a_tag_of_every_word(self):
         tags = [*TAGS[:3], "_", *TAGS[4:]]
-        with pytest.raises(
-            LabelError, match=r"^rel-pos needs part-of-speech tags, found none at word 4 of sentence 2$"
-        ):
+        with pytest.raises(LabelError, match="word 4 of sentence 2"):
             encode_all([tree_of(HEADS)] * 3, "rel-pos", upos=[TAGS, tags, tags])
 
     def test_rel_pos_needs_as_many_tags_as_words(self):
-        with pytest.raises(LabelError, match="expected 2 part-of-speech tags, found 1"):
+        with pytest.raises(LabelError, match="1 part-of-speech tags for 2 words"):
             decode([("-1@ROOT", "root"), ("-1@X", "obj")], "rel-pos", upos=["X"])
         with pytest.raises(LabelError, match="6 tags for 7 words"):
             encode(tree_of(HEADS), "rel-pos", upos=TAGS[1:])

@@ -3,8 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 
 from biplanar.data.conllu import parse_conllu
+from biplanar.data.forest import Forest
 from biplanar.evaluation import Score, evaluate
-from biplanar.planes.crossings import is_projective, nonprojective_arcs
+from biplanar.planes.crossings import is_projective, nonprojective
 from tests.evaluation import strategies
 from tests.evaluation.sentences import (
     COFFEE,
@@ -97,7 +98,11 @@ def test_the_arc_to_a_root_may_be_nonprojective() -> None:
 @given(strategies.relabeled_pairs())
 def test_nonprojectivity_tree_by_tree(pair: strategies.Pair) -> None:
     trees = [[sentence.tree for sentence in parse_conllu(text)] for text in pair]
-    arcs = [{(at, arc) for at, tree in enumerate(side) for arc in nonprojective_arcs(tree)} for side in trees]
+    flags = [[nonprojective(Forest.from_trees([tree])) for tree in side] for side in trees]
+    arcs = [
+        {(at, *arc) for at, tree in enumerate(side) for arc in enumerate(tree.heads) if own[at][arc[0]]}
+        for side, own in zip(trees, flags, strict=True)
+    ]
     found = [{at for at, tree in enumerate(side) if not is_projective(tree)} for side in trees]
     evaluation = evaluate(parse_conllu(pair[0]), parse_conllu(pair[1]))
     for metric, (gold, system) in {"NonprojectiveDependencies": arcs, "NonprojectiveSentences": found}.items():

@@ -122,7 +122,7 @@ class TestEncoding:
         conllu_file(path, [*SENTENCES[:3], two_roots, *SENTENCES])
         with pytest.raises(FormatError) as caught:
             encode_file(path, get_encoding(encoding), "tsv", io.StringIO())
-        assert str(caught.value).startswith(f"{path}:20: {encoding} needs trees with one root, found one with 2")
+        assert str(caught.value).startswith(f"{path}:20: {encoding} needs trees with one root")
 
     @pytest.mark.parametrize("encoding", ["rel-pos", "absolute", "relative"])
     def test_several_roots_are_taken_by_others_and_counted(self, tmp_path, encoding):
@@ -142,7 +142,7 @@ class TestEncoding:
         path = conllu_file(tmp_path / "words.conllu", [*SENTENCES[:1], untagged])
         with pytest.raises(FormatError) as caught:
             encode_file(path, get_encoding("rel-pos"), layout, io.StringIO())
-        assert str(caught.value) == f"{path}:7: rel-pos needs part-of-speech tags, found '_' as UPOS"
+        assert str(caught.value).startswith(f"{path}:7: rel-pos needs part-of-speech tags")
 
     def test_an_unknown_layout(self):
         with pytest.raises(UnknownNameError, match=r"^unknown layout 'csv'; did you mean 'tsv'\? "):

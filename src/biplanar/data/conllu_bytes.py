@@ -17,7 +17,7 @@ import numpy as np
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Bytes, Int32s, Int64s
 from biplanar.data.conllu import COLUMNS, EMPTY, FEATS, LEMMA, UPOS, XPOS
-from biplanar.data.forest import Column, offsets_of
+from biplanar.data.forest import Column, number_stretches, offsets_of
 from biplanar.data.rows import check_column
 from biplanar.data.tree import find_fault
 from biplanar.errors import TreeError
@@ -76,7 +76,7 @@ class ConlluTable:
 
     def _column(self, starts: Int32s, ends: Int32s) -> Column:
         signs = _signs(self.data)
-        ids, firsts = _number(signs, starts, ends)
+        ids, firsts = number_stretches(signs, starts, ends)
         names = bytes(_lines(signs, starts[firsts], ends[firsts])).decode()  # no column has a line end in it
         return Column(ids, tuple(names.split("\n")[:-1]))
 
@@ -212,36 +212,6 @@ def _kind(data: Bytes, start: int, end: int, expected: int) -> Any:
     if marks:
         return _NO_WORD if marks == 1 else _WRONG
     return _WORD if number == expected and data[start] != _ZERO else _WRONG
-
-
-@compiled()
-def _number(data: Bytes, starts: Int32s, ends: Int32s) -> Any:
-    """A number for each of some stretches of bytes, the same for equal ones; and where each number came first."""
-    words, room = len(starts), 16
-    while room < 2 * words:
-        room *= 2
-    slots = np.full(room, -1, dtype=np.int32)
-    ids, firsts, found = np.empty(words, dtype=np.int32), np.empty(words, dtype=np.int64), 0
-    for word in range(words):
-        start, length = starts[word], ends[word] - starts[word]
-        mixed = np.int64(length)
-        for at in range(start, start + length):
-            mixed = (mixed ^ np.int64(data[at])) * np.int64(1099511628211)  # wraps around
-        slot = (mixed ^ (mixed >> 32)) & (room - 1)
-        while slots[slot] >= 0:
-            first = firsts[slots[slot]]
-            if ends[first] - starts[first] == length:
-                same = 0
-                while same < length and data[starts[first] + same] == data[start + same]:
-                    same += 1
-                if same == length:
-                    break
-            slot = (slot + 1) & (room - 1)
-        if slots[slot] < 0:
-            slots[slot], firsts[found] = found, word
-            found += 1
-        ids[word] = slots[slot]
-    return ids, firsts[:found].copy()
 
 
 @compiled()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from biplanar.compiled import compiled
 from biplanar.data.arrays import Int32s, Int64s
 from biplanar.data.conllu import DEPREL, UPOS, Sentence
 from biplanar.data.tree import Tree, find_fault
@@ -31,6 +33,13 @@ class Column:
         """The labels as text."""
         names = [*self.names, "_"]
         return [names[number] for number in self.ids.tolist()]
+
+    def without_unused(self) -> Column:
+        """The same labels without the names that no word has."""
+        used = np.flatnonzero(np.bincount(self.ids, minlength=len(self.names)))
+        numbers = np.zeros(len(self.names), dtype=np.int32)
+        numbers[used] = np.arange(len(used))
+        return Column(numbers[self.ids], tuple(self.names[number] for number in used.tolist()))
 
 
 def distinct_pairs(one: Column, other: Column) -> tuple[list[tuple[str, str]], Int64s]:
@@ -94,6 +103,48 @@ def _tags(upos: Iterable[Sequence[str]], trees: Sequence[Tree]) -> Column:
 def offsets_of(lengths: Iterable[int]) -> Int64s:
     """Where each of some sequences starts when they are laid end to end, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(np.fromiter(lengths, dtype=np.int64))]).astype(np.int64)
+
+
+@compiled()
+def number_stretches(values: Any, starts: Any, ends: Any) -> tuple[Int32s, Int64s]:
+    """Number some stretches of an array by first appearance, equal ones alike; and the first stretch of each number.
+
+    The open-addressing table never fills up.
+    """
+    count, size = len(starts), 1024
+    while size < 2 * count:
+        size *= 2
+    table = np.full(size, -1, dtype=np.int32)
+    ids, firsts, found = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int64), 0
+    for number in range(count):
+        start, length = starts[number], ends[number] - starts[number]
+        mixed = np.int64(length)
+        for at in range(start, start + length):
+            mixed = (mixed ^ np.int64(values[at])) * np.int64(1099511628211)  # wraps around
+        slot = (mixed ^ (mixed >> 32)) & (size - 1)
+        while table[slot] >= 0:
+            first = firsts[table[slot]]
+            if ends[first] - starts[first] == length:
+                same = 0
+                while same < length and values[starts[first] + same] == values[start + same]:
+                    same += 1
+                if same == length:
+                    break
+            slot = (slot + 1) & (size - 1)
+        if table[slot] < 0:
+            table[slot], firsts[found] = found, number
+            found += 1
+        ids[number] = table[slot]
+    return ids, firsts[:found].copy()
+
+
+@compiled()
+def longest_sentence(offsets: Int64s) -> int:
+    """How many words the longest of some sentences has."""
+    longest = 0
+    for s in range(len(offsets) - 1):
+        longest = max(longest, offsets[s + 1] - offsets[s])
+    return longest
 
 
 def words_of(sentences: Int64s, offsets: Int64s) -> tuple[Int64s, Int64s]:

@@ -372,8 +372,7 @@ class Sentence:
     def check_tagged(self, purpose: str) -> None:
         """Raise an error at the first word without a universal part-of-speech tag, which `purpose` needs."""
         if "_" in self.upos:
-            message = f"{purpose} needs part-of-speech tags, found '_' as UPOS"
-            raise self.error_at(self.upos.index("_") + 1, message)
+            raise self.error_at(self.upos.index("_") + 1, f"{purpose} needs part-of-speech tags, and UPOS is '_'")
 
     def error_at(self, word: int, message: str) -> FormatError:
         """An error that points to a word's line."""

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 
@@ -15,11 +16,10 @@ from biplanar.data.forest import Column, Forest
 from biplanar.decoding.lattice.states import LabelEffects, describe_labels
 from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import Encoding
-from biplanar.encodings.automata import Automaton, as_automaton_encoding
+from biplanar.encodings.automata import Automaton, AutomatonEncoding
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lifting import base_relation, lifting_of
-from biplanar.encodings.sequences import column_of_codes
-from biplanar.encodings.stacks import as_stack_encoding
+from biplanar.encodings.stacks import StackEncoding
 from biplanar.errors import LabelError, TreeError
 
 ROOT = "root"
@@ -83,7 +83,7 @@ class LabelInventory:
         An encoding reads the names of all labels, of which there may be thousands, so it is given those that are used.
         """
         tasks = zip(labels, self.encoding.tasks, strict=True)
-        return self.encoding.decode([column_of_codes(ids, self.names[task]) for ids, task in tasks], offsets)
+        return self.encoding.decode([Column(ids, self.names[task]).without_unused() for ids, task in tasks], offsets)
 
     def labels_of(self, heads: Int32s, offsets: Int64s) -> tuple[list[Int32s], Bools]:
         """The labels of some trees, by task, -1 for those that are not here, and which trees have all of theirs here.
@@ -120,14 +120,14 @@ class LabelInventory:
     def label_effects(self) -> LabelEffects:
         """What labels that move stacks do."""
         self.check_tasks(2, "one or two tasks whose labels move stacks")
-        encoding = as_stack_encoding(self.encoding)
+        encoding = cast(StackEncoding, self.encoding)
         return describe_labels(encoding.moves([self.names[task] for task in encoding.tasks]))
 
     @cached_property
     def automaton(self) -> Automaton:
         """What labels that drive an automaton do."""
         self.check_tasks(1, "one task whose labels drive an automaton")
-        return as_automaton_encoding(self.encoding).automaton(self.names[self.encoding.tasks[0]])
+        return cast(AutomatonEncoding, self.encoding).automaton(self.names[self.encoding.tasks[0]])
 
     def check_tasks(self, most: int, wanted: str) -> None:
         """Refuse an encoding that has no task, or more than a search takes."""

@@ -13,7 +13,7 @@ from biplanar.data.tree import Tree
 from biplanar.draw.text import clean
 from biplanar.errors import LabelError, TreeError
 from biplanar.planes.assignment import planes_of
-from biplanar.planes.crossings import crossing_arcs
+from biplanar.planes.crossings import crossing_words
 
 ABOVE, BELOW = 1, 2  # the sides bear the numbers of the planes that are drawn there
 
@@ -106,7 +106,7 @@ def crossing_dependents(tree: Tree) -> set[int]:
 
     The root's arc comes from an artificial root before the first word, so that it is crossed by what passes over it.
     """
-    crossing = {arc.dependent for arc in crossing_arcs(tree)}
+    crossing = set(crossing_words(tree))
     for dependent, head in enumerate(tree.heads, 1):
         over = [root for root in tree.roots if head and min(head, dependent) < root < max(head, dependent)]
         crossing.update(over, [dependent] if over else [])

@@ -11,7 +11,7 @@ from biplanar.encodings.encoding import Encoding
 from biplanar.encodings.hexatags import Hexatags
 from biplanar.encodings.hierarchical import Hierarchical
 from biplanar.encodings.lifting import SCHEMES, with_lifting
-from biplanar.encodings.positions import Absolute, Relative, RelativePos
+from biplanar.encodings.positions import Positions, RelativePos
 from biplanar.encodings.transitions import ARC_EAGER, ARC_HYBRID, ARC_STANDARD, COVINGTON, Transitions
 from biplanar.errors import UnknownNameError
 from biplanar.planes.assignment import STRATEGIES
@@ -23,8 +23,8 @@ _ALL: tuple[Encoding, ...] = (
     Brackets("1p-brackets", None),
     *(Brackets(name, strategy) for name, strategy in STRATEGIES.items()),
     RelativePos(),
-    Absolute(),
-    Relative(),
+    Positions("absolute", relative=False),
+    Positions("relative", relative=True),
     Bits("4-bit"),
     Bits("7-bit", STRICT),
     Bits("7-bit-full", FULL),

@@ -1,7 +1,8 @@
 """Labels that drive an automaton: what the search needs to know of encodings whose labels are no brackets of planes.
 
-A state is a 64-bit number that tells which labels may follow, whatever the words were: depths of stacks, or what stands
-on them. An encoding brings the functions of its automaton, beside its encoder and decoder.
+A label is a sequence of small numbers, its steps. A state is a 64-bit number that tells which labels may
+follow, whatever the words were: depths of stacks, or what stands on them. An encoding brings the functions of its
+automaton, beside its encoder and decoder.
 """
 
 from __future__ import annotations
@@ -9,19 +10,35 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from biplanar.compiled import compiled_pointer
 from biplanar.data.arrays import Int32s, Int64s
-from biplanar.data.forest import Forest
-from biplanar.encodings.encoding import AUTOMATON, Encoding, kind_of
-from biplanar.encodings.sequences import steps_of_labels
-from biplanar.errors import LabelError, TreeError
+from biplanar.data.forest import Column, Forest, number_stretches
+from biplanar.encodings.encoding import Encoding
+from biplanar.errors import TreeError
 
 # The signatures of the functions of an automaton.
 NEXT_STATE, MAY_END, OPEN = "int64(int64, int32[::1], int64, int64, boolean)", "boolean(int64)", "int64(int64)"
+
+
+def column_of_steps(steps: Int32s, starts: Int64s, spell: Callable[[Sequence[int]], str]) -> Column:
+    """The labels of words that have steps, end to end, each label spelled out once; `starts` ends with their end."""
+    ids, firsts = number_stretches(steps, starts[:-1], starts[1:])
+    bounds = zip(starts[firsts].tolist(), starts[firsts + 1].tolist(), strict=True)
+    return Column(ids, tuple(spell(steps[start:end].tolist()) for start, end in bounds))
+
+
+def steps_of_labels(names: Sequence[str], read: Callable[[str], Sequence[int]]) -> tuple[Int32s, Int64s]:
+    """The steps of all labels, end to end, and where each label's start.
+
+    Behind the last label stands one without steps, for words without a label (-1).
+    """
+    labels = [*map(read, names), ()]
+    steps = np.array([step for label in labels for step in label], dtype=np.int32)
+    return steps, np.cumsum([0, *map(len, labels)], dtype=np.int64)
 
 
 class Automaton(NamedTuple):
@@ -36,10 +53,6 @@ class Automaton(NamedTuple):
     still_open: Any
 
 
-def _nothing(key: int) -> int:  # noqa: ARG001
-    return 0
-
-
 @dataclass(frozen=True)
 class Machine:
     """The functions of an automaton, in Python that numba can compile; they are compiled when a search needs them.
@@ -49,7 +62,7 @@ class Machine:
 
     next_state: Callable[[int, Int32s, int, int, bool], int]
     may_end: Callable[[int], bool]  # whether a sentence may end in a state
-    still_open: Callable[[int], int] = _nothing  # how much must be closed before it may end, if that is known
+    still_open: Callable[[int], int] = lambda _: 0  # how much must be closed before it may end, if that is known
     first: int = 0  # the state before the first word
 
     @cached_property
@@ -74,16 +87,9 @@ class AutomatonEncoding(Encoding, Protocol):
         """What the labels of these names do."""
 
 
-def as_automaton_encoding(encoding: Encoding) -> AutomatonEncoding:
-    """The same encoding, if its labels drive an automaton."""
-    if kind_of(encoding) != AUTOMATON:
-        raise LabelError(f"labels of {encoding.name} drive no automaton")
-    return cast(AutomatonEncoding, encoding)
-
-
 def check_single_roots(forest: Forest, name: str) -> None:
     """Refuse trees that have not one root."""
     roots = forest.roots()
     if (roots != 1).any():
         sentence = int(np.argmax(roots != 1))
-        raise TreeError(f"{name} needs trees with one root, found one with {roots[sentence]}", sentence)
+        raise TreeError(f"{name} needs trees with one root; this one has {roots[sentence]}", sentence)

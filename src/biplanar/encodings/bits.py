@@ -15,12 +15,11 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Bytes, Int8s, Int32s, Int64s
-from biplanar.data.forest import Column, Forest
+from biplanar.data.forest import Column, Forest, longest_sentence
 from biplanar.encodings.automata import Automaton, Machine, check_single_roots
 from biplanar.encodings.encoding import AUTOMATON
 from biplanar.encodings.lifting import Lifting, lifted_heads
 from biplanar.encodings.replay import Replay
-from biplanar.encodings.sequences import column_of_codes
 from biplanar.planes.assignment import Planes
 from biplanar.planes.crossings import components
 
@@ -77,7 +76,7 @@ class Bits:
         else:
             heads, planes = forest.heads, _planes(forest, self.planar == FULL)
         names = ["".join("01"[code & bit > 0] for bit in self._bits) for code in range(CODES)]
-        return (column_of_codes(_codes(heads, forest.offsets, planes), names),)
+        return (Column(_codes(heads, forest.offsets, planes), tuple(names)).without_unused(),)
 
     def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
         """Take heads from the stacks of those that wait for dependents, and dependents from those that wait for heads.
@@ -152,9 +151,7 @@ def _give_out(heads: Int32s, offsets: Int64s, chosen: Bools, by_direction: bool,
 def _codes(heads: Int32s, offsets: Int64s, planes: Planes) -> Int32s:
     """The bits of each word; a word whose arc got no plane says that its head is on the left in plane 2."""
     codes = np.zeros(len(heads), dtype=np.int32)
-    longest = 0
-    for s in range(len(offsets) - 1):
-        longest = max(longest, offsets[s + 1] - offsets[s])
+    longest = longest_sentence(offsets)
     farthest = np.zeros((2, longest + 1), dtype=np.int32)  # the last right dependent of each word, by plane
     for s in range(len(offsets) - 1):
         base, words = offsets[s] - 1, offsets[s + 1] - offsets[s]
@@ -185,9 +182,7 @@ def _codes(heads: Int32s, offsets: Int64s, planes: Planes) -> Int32s:
 def _heads(codes: Int32s, offsets: Int64s) -> Int32s:
     """The heads that bits assert, -1 where they assert none; a code of -1 does nothing."""
     heads = np.full(len(codes), -1, dtype=np.int32)
-    longest = 0
-    for s in range(len(offsets) - 1):
-        longest = max(longest, offsets[s + 1] - offsets[s])
+    longest = longest_sentence(offsets)
     waiting_heads = np.empty((2, longest + 1), dtype=np.int32)  # the stacks R, by plane
     waiting = np.empty((2, longest + 1), dtype=np.int32)  # the stacks L: of words that wait for a head
     deep_heads, deep = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)

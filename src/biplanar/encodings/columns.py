@@ -14,7 +14,7 @@ import numpy as np
 
 from biplanar.data.conllu import EMPTY, FEATS, FORM, LEMMA, UPOS, XPOS, Sentence
 from biplanar.data.forest import Column, distinct_pairs
-from biplanar.encodings.lemma_rules import apply_rule, make_rule, rule_parts
+from biplanar.encodings.lemmas import apply_rule, make_rule, rule_parts
 from biplanar.errors import UnknownNameError
 from biplanar.plugins import add_installed
 
@@ -44,11 +44,11 @@ class OutputColumn(Protocol):
 
 @dataclass(frozen=True)
 class WholeValues:
-    """Each value of a column is a label. `pieces` takes values apart, for what they have in common."""
+    """Each value of a column is a label."""
 
     name: str
     number: int
-    pieces: Callable[[str], Sequence[str]] = lambda _: ()
+    parts: Callable[[str], Sequence[str]] = lambda _: ()
 
     def encode(self, sentences: Sequence[Sentence]) -> Column:
         """The values themselves, where there are any."""
@@ -58,17 +58,10 @@ class WholeValues:
         """The labels themselves."""
         return labels
 
-    def parts(self, label: str) -> Sequence[str]:
-        """Its pieces."""
-        return self.pieces(label)
-
 
 @dataclass(frozen=True)
-class Features:
+class Features(WholeValues):
     """Features as sorted strings. No features are a value as well, but not if no word has any."""
-
-    name: str = "feats"
-    number: int = FEATS
 
     def encode(self, sentences: Sequence[Sentence]) -> Column:
         """Whole strings, which cannot contradict themselves; what they share, the network learns by their parts."""
@@ -78,25 +71,12 @@ class Features:
         tidied = Column.of(map(sorted_features, column.names))
         return Column(tidied.ids[column.ids], tidied.names)
 
-    def decode(self, labels: Column, forms: Column) -> Column:
-        """The labels themselves."""
-        return labels
-
-    def parts(self, label: str) -> Sequence[str]:
-        """Its features with their values, and which features they are."""
-        features = label.split("|")
-        return [*features, " ".join(feature.partition("=")[0] for feature in features)]
-
 
 def sorted_features(feats: str) -> str:
     """Features in the order that CoNLL-U wants, each once; what is no feature is left out."""
     features = {name.strip(): value.strip() for name, _, value in (one.partition("=") for one in feats.split("|"))}
-    pairs = sorted(((name, value) for name, value in features.items() if name and value), key=_by_name)
-    return "|".join(f"{name}={value}" for name, value in pairs) or EMPTY
-
-
-def _by_name(pair: tuple[str, str]) -> tuple[str, str]:
-    return pair[0].lower(), pair[0]
+    names = sorted(filter(None, features), key=lambda name: (name.lower(), name))
+    return "|".join(f"{name}={features[name]}" for name in names if features[name]) or EMPTY
 
 
 @dataclass(frozen=True)
@@ -141,10 +121,16 @@ def _joined_tags(label: str) -> list[str]:
     return [*(f"{place} {tag}" for place, tag in enumerate(tags)), f"last {tags[-1]}"]
 
 
+def _feature_parts(label: str) -> list[str]:
+    """The features with their values, and which features they are."""
+    features = label.split("|")
+    return [*features, " ".join(feature.partition("=")[0] for feature in features)]
+
+
 _ALL: tuple[OutputColumn, ...] = (
     WholeValues("upos", UPOS),
     WholeValues("xpos", XPOS, _joined_tags),
-    Features(),
+    Features("feats", FEATS, _feature_parts),
     Lemmas(),
 )
 COLUMNS: dict[str, OutputColumn] = {column.name: column for column in _ALL}

@@ -42,6 +42,16 @@ class Encoding(Protocol):
         """The plane of every arc, 0 for arcs that the labels do not hold; None where the encoding has no planes."""
 
 
+class WithoutPlanes:
+    """What most encodings share that have no planes."""
+
+    needs_upos: bool = False
+
+    def planes(self, forest: Forest) -> Int8s | None:
+        """None."""
+        return None
+
+
 def kind_of(encoding: Encoding) -> str | None:
     """The kind that an encoding declares, if it declares one."""
     return getattr(encoding, "kind", None)

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Int8s, Int32s, Int64s
-from biplanar.data.forest import Column, Forest
+from biplanar.data.arrays import Int32s, Int64s
+from biplanar.data.forest import Column, Forest, longest_sentence
 from biplanar.encodings.automata import Automaton, Machine, check_single_roots
-from biplanar.encodings.encoding import AUTOMATON
+from biplanar.encodings.encoding import AUTOMATON, WithoutPlanes
 from biplanar.encodings.lifting import Lifting, lifted_heads
 from biplanar.encodings.replay import Replay
-from biplanar.encodings.sequences import column_of_codes
 
 # A label as a number.
 RIGHT_LEAF, RIGHT_NODE, HEAD_ON_THE_RIGHT = 1, 2, 4
@@ -28,24 +27,19 @@ NAMES = tuple("lr"[code & 1] + "lr"[code >> 1 & 1] + "LR"[code >> 2] for code in
 
 
 @dataclass(frozen=True)
-class Hexatags:
+class Hexatags(WithoutPlanes):
     """Eight labels. Every projective tree comes back; arcs of others are lifted."""
 
     name: str = "hexatags"
     tasks: tuple[str, ...] = ("hexatag",)
-    needs_upos: bool = False
     kind: str = AUTOMATON
     lifting: Lifting | None = None
-
-    def planes(self, forest: Forest) -> Int8s | None:
-        """None."""
-        return None
 
     def encode(self, forest: Forest) -> tuple[Column, ...]:
         """One label a word."""
         check_single_roots(forest, self.name)
         codes = _codes(lifted_heads(forest.heads, forest.offsets), forest.offsets)
-        return (column_of_codes(codes, NAMES),)
+        return (Column(codes, NAMES).without_unused(),)
 
     def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
         """Build the binary tree from the left; a child that has no place is taken for a left one.
@@ -71,9 +65,7 @@ def _read(name: str) -> int:
 @compiled()
 def _codes(heads: Int32s, offsets: Int64s) -> Int32s:
     codes = np.zeros(len(heads), dtype=np.int32)
-    longest = 0
-    for s in range(len(offsets) - 1):
-        longest = max(longest, offsets[s + 1] - offsets[s])
+    longest = longest_sentence(offsets)
     left_edge, right_edge = np.empty(longest + 1, dtype=np.int32), np.empty(longest + 1, dtype=np.int32)
     first, last = np.empty(longest + 1, dtype=np.int32), np.empty(longest + 1, dtype=np.int32)
     for s in range(len(offsets) - 1):
@@ -114,9 +106,7 @@ def _heads(codes: Int32s, offsets: Int64s) -> Int32s:
     An open tree is a list of words that were joined with what is to fill its open place, the innermost last.
     """
     heads = np.full(len(codes), -1, dtype=np.int32)
-    longest = 0
-    for s in range(len(offsets) - 1):
-        longest = max(longest, offsets[s + 1] - offsets[s])
+    longest = longest_sentence(offsets)
     joined, on_the_right = np.empty(longest, dtype=np.int32), np.empty(longest, dtype=np.bool_)
     begins = np.empty(longest, dtype=np.int64)  # where the list of each open tree begins
     for s in range(len(offsets) - 1):

@@ -16,12 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Int8s, Int32s, Int64s
-from biplanar.data.forest import Column, Forest
-from biplanar.encodings.automata import Automaton, Machine, check_single_roots
-from biplanar.encodings.encoding import AUTOMATON
+from biplanar.data.arrays import Int32s, Int64s
+from biplanar.data.forest import Column, Forest, longest_sentence
+from biplanar.encodings.automata import Automaton, Machine, check_single_roots, column_of_steps, steps_of_labels
+from biplanar.encodings.encoding import AUTOMATON, WithoutPlanes
 from biplanar.encodings.replay import Entry, Replay
-from biplanar.encodings.sequences import Steps, column_of_steps, steps_of_labels
 
 # A bracket as a number: its sign, whether it is structural, and its index above these.
 SIGNS = "</\\>"
@@ -40,22 +39,17 @@ STACK = ROOT_FOUND - 1
 
 
 @dataclass(frozen=True)
-class Hierarchical:
+class Hierarchical(WithoutPlanes):
     """Every tree comes back. Projective ones need 12 labels."""
 
     name: str = "hierarchical"
     tasks: tuple[str, ...] = ("brackets",)
-    needs_upos: bool = False
     kind: str = AUTOMATON
-
-    def planes(self, forest: Forest) -> Int8s | None:
-        """None."""
-        return None
 
     def encode(self, forest: Forest) -> tuple[Column, ...]:
         """One label a word: closers, then openers, both by their partners from right to left."""
         check_single_roots(forest, self.name)
-        return (column_of_steps(Steps(*_encode(forest.heads, forest.offsets)), _spell),)
+        return (column_of_steps(*_encode(forest.heads, forest.offsets), _spell),)
 
     def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
         """Match brackets on one stack; those without a partner are passed over, and so is what is no bracket."""
@@ -90,11 +84,8 @@ def _closes(steps: Sequence[int]) -> int:
 
 @compiled()
 def _encode(heads: Int32s, offsets: Int64s) -> tuple[Int32s, Int64s]:
-    longest = 0
-    for s in range(len(offsets) - 1):
-        longest = max(longest, offsets[s + 1] - offsets[s])
     steps, starts = np.empty(2 * len(heads), dtype=np.int32), np.zeros(len(heads) + 1, dtype=np.int64)
-    places = np.empty((4, 2 * longest), dtype=np.int32)  # of brackets: word, partner, step
+    places = np.empty((3, 2 * longest_sentence(offsets)), dtype=np.int32)  # of brackets: word, partner, step
     for s in range(len(offsets) - 1):
         count = _brackets(heads[offsets[s] : offsets[s + 1]], places)
         _put_in_order(places, count, offsets[s], offsets[s + 1], steps, starts)
@@ -217,10 +208,7 @@ def _decode(ids: Int32s, offsets: Int64s, steps: Int32s, starts: Int64s) -> Int3
 def _close(stack: Int32s, depth: int, word: int, step: int, heads: Int32s) -> int:
     """Find the partner of a structural closer, link the auxiliaries above it, and say how deep the stack is then."""
     wanted = step - (step >> INDEX_AT << INDEX_AT) - CLOSE_LEFT  # the opener of its direction
-    skipped, at = step >> INDEX_AT, depth - 1
-    while at >= 0 and not (stack[1, at] & (SIGN | STRUCTURAL) == wanted and skipped == 0):
-        skipped -= stack[1, at] & (SIGN | STRUCTURAL) == wanted
-        at -= 1
+    at = _place(stack, depth, SIGN | STRUCTURAL, wanted, step >> INDEX_AT)
     if at < 0:
         return depth
     _link(stack[0, at], stack[1, at], word, heads)
@@ -239,15 +227,20 @@ def _close(stack: Int32s, depth: int, word: int, step: int, heads: Int32s) -> in
 @compiled()
 def _close_auxiliary(stack: Int32s, depth: int, word: int, step: int, heads: Int32s) -> None:
     """An auxiliary closer looks at a structural entry of any direction, and leaves it there."""
-    skipped, at = step >> INDEX_AT, depth - 1
-    while at >= 0 and not (stack[1, at] & STRUCTURAL and skipped == 0):
-        skipped -= stack[1, at] & STRUCTURAL > 0
-        at -= 1
+    at = _place(stack, depth, STRUCTURAL, STRUCTURAL, step >> INDEX_AT)
     if at >= 0:
-        if step & SIGN == CLOSE_RIGHT:
-            heads[word - 1] = stack[0, at]
-        elif stack[0, at] > 0:
-            heads[stack[0, at] - 1] = word
+        _link(stack[0, at], (step & SIGN) - CLOSE_LEFT, word, heads)
+
+
+@compiled()
+def _place(stack: Int32s, depth: int, mask: int, wanted: int, skipped: int) -> int:
+    """Where the entry of a kind is, the topmost after those that are skipped; -1 if there is none."""
+    for at in range(depth - 1, -1, -1):
+        if stack[1, at] & mask == wanted:
+            if skipped == 0:
+                return at
+            skipped -= 1
+    return -1
 
 
 @compiled()

@@ -16,6 +16,7 @@ from biplanar.data.arrays import Bools, Int32s, Int64s
 from biplanar.data.forest import Column, Forest
 from biplanar.encodings.encoding import Encoding
 from biplanar.errors import UnknownNameError
+from biplanar.planes.crossings import is_arc_nonprojective
 
 UP, DOWN = "↑", "↓"
 
@@ -126,16 +127,9 @@ def _shortest_crossed(heads: Int32s) -> int:
     """The word with the shortest non-projective arc, 0 if there is none."""
     best, shortest = 0, len(heads) + 1
     for word in range(1, len(heads) + 1):
-        head = heads[word - 1]
-        left, right = min(head, word), max(head, word)
-        if head > 0 and right - left < shortest:
-            for between in range(left + 1, right):
-                at = heads[between - 1]
-                while at != head and at > 0:
-                    at = heads[at - 1]
-                if at != head:
-                    best, shortest = word, right - left
-                    break
+        length = abs(heads[word - 1] - word)
+        if heads[word - 1] > 0 and length < shortest and is_arc_nonprojective(heads, word):
+            best, shortest = word, length
     return best
 
 
@@ -202,15 +196,9 @@ def _search(word: int, heads: Int32s, own: Int32s, wanted: int, passed: Bools, p
 @compiled()
 def _follow(word: int, heads: Int32s, passed: Bools) -> int:
     """Down the words that were passed by, the first of several, to the last one; 0 if there is none."""
-    at, found = heads[word - 1], 0
-    for child in range(1, len(heads) + 1):
+    at, child = heads[word - 1], 1
+    while child <= len(heads):
         if child != word and heads[child - 1] == at and passed[child - 1]:
-            found = child
-            break
-    while found:
-        at, found = found, 0
-        for child in range(1, len(heads) + 1):
-            if child != word and heads[child - 1] == at and passed[child - 1]:
-                found = child
-                break
+            at, child = child, 0
+        child += 1
     return at if at != heads[word - 1] else 0

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Int8s, Int32s, Int64s
+from biplanar.data.arrays import Int32s, Int64s
 from biplanar.data.forest import Column, Forest
-from biplanar.encodings.encoding import HEADS
+from biplanar.encodings.encoding import HEADS, WithoutPlanes
 from biplanar.errors import LabelError
 
 NO_HEAD = -1
@@ -20,58 +20,33 @@ NO_TAG = -2
 UNTAGGED = "_"
 
 
-class _Positions:
-    """What these encodings share: they have no planes."""
-
-    def planes(self, forest: Forest) -> Int8s | None:
-        """None."""
-        return None
-
-
 @dataclass(frozen=True)
-class Absolute(_Positions):
-    """The head's number; 0 is the root."""
+class Positions(WithoutPlanes):
+    """The head's number, or the signed distance to it; 0 is the root."""
 
-    name: str = "absolute"
+    name: str
+    relative: bool
     tasks: tuple[str, ...] = ("head",)
-    needs_upos: bool = False
     kind: str = HEADS
 
     def encode(self, forest: Forest) -> tuple[Column, ...]:
-        """`3`: the head is word 3."""
-        heads, ids = np.unique(forest.heads, return_inverse=True)
-        return (Column(ids.astype(np.int32), tuple(map(str, heads.tolist()))),)
+        """`3`: the head is word 3; or `+2`: the second word to the right."""
+        numbers: Int64s = forest.heads - _words(forest.offsets) * (self.relative & (forest.heads > 0))
+        values, ids = np.unique(numbers, return_inverse=True)
+        names = (f"{value:+d}" if self.relative and value else str(value) for value in values.tolist())
+        return (Column(ids.astype(np.int32), tuple(names)),)
 
     def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
-        """Numbers outside the sentence, and a word's own number, assert nothing."""
-        heads = _whole_numbers(columns[0])
-        return _inside(heads, offsets)
+        """Numbers that lead out of the sentence, and a word's own number, assert nothing."""
+        numbers, words = _whole_numbers(columns[0]), _words(offsets)
+        heads = numbers + words * (self.relative & (numbers != 0))
+        lengths = np.repeat(np.diff(offsets), np.diff(offsets))
+        good = ((heads > 0) | (numbers == 0)) & (heads <= lengths) & (heads != words)
+        return np.where(good, heads, NO_HEAD).astype(np.int32)
 
 
 @dataclass(frozen=True)
-class Relative(_Positions):
-    """The signed distance to the head; 0 is the root."""
-
-    name: str = "relative"
-    tasks: tuple[str, ...] = ("head",)
-    needs_upos: bool = False
-    kind: str = HEADS
-
-    def encode(self, forest: Forest) -> tuple[Column, ...]:
-        """`+2`: the head is the second word to the right."""
-        distances = np.where(forest.heads == 0, 0, forest.heads - _words(forest.offsets))
-        values, ids = np.unique(distances, return_inverse=True)
-        return (Column(ids.astype(np.int32), tuple(f"{value:+d}" if value else "0" for value in values.tolist())),)
-
-    def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
-        """Distances that lead out of the sentence assert nothing."""
-        distances = _whole_numbers(columns[0])
-        heads = np.where(distances == 0, 0, distances + _words(offsets))
-        return _inside(np.where((heads <= 0) & (distances != 0), NO_HEAD, heads), offsets)
-
-
-@dataclass(frozen=True)
-class RelativePos(_Positions):
+class RelativePos(WithoutPlanes):
     """The head's part of speech, and how many words of it lie between: `+2@VERB` is the second verb to the right."""
 
     name: str = "rel-pos"
@@ -86,7 +61,7 @@ class RelativePos(_Positions):
             untagged = int(np.argmax(upos.ids == upos.names.index(UNTAGGED)))
             sentence = int(np.searchsorted(forest.offsets, untagged, side="right")) - 1
             word = untagged - int(forest.offsets[sentence]) + 1
-            raise LabelError(f"rel-pos needs part-of-speech tags, found none at word {word} of sentence {sentence + 1}")
+            raise LabelError(f"rel-pos needs part-of-speech tags: word {word} of sentence {sentence + 1} has none")
         counts = _count_tags(forest.heads, forest.offsets, upos.ids)
         tags = np.where(forest.heads == 0, len(upos.names), upos.ids[_head_positions(forest)])
         names = [*upos.names, ROOT_TAG]
@@ -126,17 +101,11 @@ def _whole_numbers(column: Column) -> Int64s:
     return np.array([*values, nowhere], dtype=np.int64)[column.ids]
 
 
-def _inside(heads: Int64s, offsets: Int64s) -> Int32s:
-    lengths = np.repeat(np.diff(offsets), np.diff(offsets))
-    good = (heads >= 0) & (heads <= lengths) & (heads != _words(offsets))
-    return np.where(good, heads, NO_HEAD).astype(np.int32)
-
-
 def _needed(upos: Column | None, words: int) -> Column:
     if upos is None:
-        raise LabelError("rel-pos needs part-of-speech tags, found none")
+        raise LabelError("rel-pos needs part-of-speech tags")
     if len(upos.ids) != words:
-        raise LabelError(f"expected {words} part-of-speech tags, found {len(upos.ids)}")
+        raise LabelError(f"{len(upos.ids)} part-of-speech tags for {words} words")
     return upos
 
 

@@ -7,15 +7,14 @@ A label is a sequence of moves, and each plane has two stacks: one of dependents
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bytes, Int32s, Int64s
 from biplanar.data.forest import Column
-from biplanar.encodings.encoding import STACKS, Encoding, kind_of
-from biplanar.errors import LabelError
+from biplanar.encodings.encoding import Encoding
 
 # The moves, and the brackets that are written for them.
 PUSH_DEPENDENT, PUSH_HEAD, POP_DEPENDENT, POP_HEAD = range(4)
@@ -42,13 +41,6 @@ class StackEncoding(Encoding, Protocol):
 
     def moves(self, names: Sequence[Sequence[str]]) -> Moves:
         """What the labels of these names, by task, do."""
-
-
-def as_stack_encoding(encoding: Encoding) -> StackEncoding:
-    """The same encoding, if its labels move stacks."""
-    if kind_of(encoding) != STACKS:
-        raise LabelError(f"expected an encoding whose labels move stacks, found {encoding.name}")
-    return cast(StackEncoding, encoding)
 
 
 def bracket_moves(names: Sequence[Sequence[str]]) -> Moves:

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Int8s, Int32s, Int64s
-from biplanar.data.forest import Column, Forest
-from biplanar.encodings.automata import Automaton, Machine, check_single_roots
-from biplanar.encodings.encoding import AUTOMATON
+from biplanar.data.arrays import Int32s, Int64s
+from biplanar.data.conllu import EMPTY
+from biplanar.data.forest import Column, Forest, longest_sentence
+from biplanar.encodings.automata import Automaton, Machine, check_single_roots, column_of_steps, steps_of_labels
+from biplanar.encodings.encoding import AUTOMATON, WithoutPlanes
 from biplanar.encodings.lifting import Lifting, lifted_heads
 from biplanar.encodings.replay import Arc, Part, Replay
-from biplanar.encodings.sequences import EMPTY, Steps, column_of_steps, steps_of_labels
 
 # The systems.
 ARC_STANDARD, ARC_EAGER, ARC_HYBRID, COVINGTON = range(4)
@@ -41,7 +41,7 @@ STRING = FLAG - 1
 
 
 @dataclass(frozen=True)
-class Transitions:
+class Transitions(WithoutPlanes):
     """The labels of one system.
 
     Every projective tree comes back, and arcs of others are lifted; but of `covington`, all trees come back.
@@ -50,13 +50,8 @@ class Transitions:
     name: str
     system: int
     tasks: tuple[str, ...] = ("transitions",)
-    needs_upos: bool = False
     kind: str = AUTOMATON
     lifting: Lifting | None = None
-
-    def planes(self, forest: Forest) -> Int8s | None:
-        """None."""
-        return None
 
     def encode(self, forest: Forest) -> tuple[Column, ...]:
         """One label a word."""
@@ -68,7 +63,7 @@ class Transitions:
             steps = _encode_eager(lifted_heads(heads, offsets), offsets)
         else:
             steps = _encode_reductions(lifted_heads(heads, offsets), offsets, self.system == ARC_HYBRID)
-        return (column_of_steps(Steps(*steps), _spell),)
+        return (column_of_steps(*steps, _spell),)
 
     def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
         """Do the transitions; those that cannot be done are passed over, and so is what is no transition."""
@@ -187,10 +182,7 @@ def _encode_covington(heads: Int32s, offsets: Int64s) -> tuple[Int32s, Int64s]:
 @compiled()
 def _decode_stack(ids: Int32s, offsets: Int64s, steps: Int32s, starts: Int64s, system: int) -> Int32s:
     heads = np.full(len(ids), -1, dtype=np.int32)
-    longest = 0
-    for s in range(len(offsets) - 1):
-        longest = max(longest, offsets[s + 1] - offsets[s])
-    stack = np.empty(longest + 1, dtype=np.int32)
+    stack = np.empty(longest_sentence(offsets) + 1, dtype=np.int32)
     for s in range(len(offsets) - 1):
         base, words, height = offsets[s] - 1, offsets[s + 1] - offsets[s], 1
         stack[0] = 0
@@ -342,13 +334,9 @@ def _covington_may_end(key: int) -> bool:
     return key & FLAG == 0 and headless_words(key) == 1
 
 
-def _headless_words(key: int) -> int:
-    return headless_words(key)
-
-
 MACHINES = {
     ARC_STANDARD: Machine(_next_of_standard, _is_empty, _height),
-    ARC_EAGER: Machine(_next_of_eager, _eager_may_end, _headless_words, first=1),
+    ARC_EAGER: Machine(_next_of_eager, _eager_may_end, headless_words, first=1),
     ARC_HYBRID: Machine(_next_of_hybrid, _is_empty, _height),
     COVINGTON: Machine(_next_of_covington, _covington_may_end, first=1),
 }

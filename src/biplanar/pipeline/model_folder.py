@@ -15,7 +15,7 @@ from typing import Any
 
 from biplanar.data.conllu import find_misfit
 from biplanar.data.files import decode_utf8, writing
-from biplanar.encodings.lemma_dictionary import LemmaDictionary
+from biplanar.encodings.lemmas import LemmaDictionary
 from biplanar.errors import BiplanarError, FileError, FormatError
 from biplanar.tagger.config import Config
 from biplanar.tagger.features import Vocabulary

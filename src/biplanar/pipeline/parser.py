@@ -22,7 +22,7 @@ from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.encodings import Encoding
 from biplanar.encodings.columns import COLUMNS
-from biplanar.encodings.lemma_dictionary import LemmaDictionary
+from biplanar.encodings.lemmas import LemmaDictionary
 from biplanar.errors import BiplanarError, FileError, ScoreError
 from biplanar.pipeline.document import Document
 from biplanar.pipeline.model_folder import ModelFolder

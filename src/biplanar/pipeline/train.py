@@ -15,7 +15,7 @@ from biplanar.data.raw_text import raw_text
 from biplanar.decoding import DEFAULT_DECODER, DEFAULT_LABEL_DECODER
 from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.encodings.columns import COLUMNS
-from biplanar.encodings.lemma_dictionary import LemmaDictionary
+from biplanar.encodings.lemmas import LemmaDictionary
 from biplanar.errors import BiplanarError, FileError, FormatError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.loading import load, weights_of

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Int32s, Int64s
+from biplanar.data.arrays import Bools, Bytes, Int8s, Int32s, Int64s
 from biplanar.data.forest import Forest
 from biplanar.data.tree import Tree
 from biplanar.errors import UnknownNameError
 from biplanar.planes.crossings import components
 
-Planes = NDArray[np.int8]
+Planes = Int8s
 
 
 @dataclass(frozen=True)
@@ -110,12 +109,10 @@ def _cover(free: Int32s, left: int, right: int) -> None:
 
 
 @compiled()
-def _all_free(words: int, rows: int) -> NDArray[np.int32]:
+def _all_free(words: int, rows: int) -> Int32s:
     """For each row, every word leads to itself: none lies inside an arc yet."""
     free = np.empty((rows, words + 1), dtype=np.int32)
-    for row in range(rows):
-        for word in range(words + 1):
-            free[row, word] = word
+    free[:] = np.arange(words + 1)
     return free
 
 
@@ -144,9 +141,7 @@ def _greedy(heads: Int32s, offsets: Int64s, order: Int32s, switch_averse: bool) 
 
 
 @compiled()
-def _propagate(
-    offsets: Int64s, order: Int32s, part: Int32s, side: NDArray[np.uint8], odd: NDArray[np.bool_], switch_averse: bool
-) -> Planes:
+def _propagate(offsets: Int64s, order: Int32s, part: Int32s, side: Bytes, odd: Bools, switch_averse: bool) -> Planes:
     """Algorithm 2. The first arc of each part of the crossings graph chooses, and so settles all others of its part:
 
     they go to the plane of their side, or, in a part with an odd cycle, where every other arc ends up forbidden from
@@ -173,7 +168,7 @@ def _propagate(
 
 
 @compiled()
-def _rescue(heads: Int32s, offsets: Int64s, order: Int32s, odd: NDArray[np.bool_], planes: Planes) -> None:
+def _rescue(heads: Int32s, offsets: Int64s, order: Int32s, odd: Bools, planes: Planes) -> None:
     """Greedy over the arcs of the parts that do not fit in two planes.
 
     Here arcs of one direction cross only each other, and an arc that ends at a word leaves alone those that begin at

@@ -1,4 +1,4 @@
-"""Which arcs cross, and what follows from it: projectivity, 2-planarity, a lower bound on the planes needed.
+"""Which arcs cross, and what follows from it: projectivity, and whether two planes suffice.
 
 An arc is named by its dependent. Two arcs cross if exactly one end of one lies strictly inside the other. Arcs from the
 dummy root are left out, as they never get a bracket; only `nonprojective` looks at them too.
@@ -6,36 +6,16 @@ dummy root are left out, as they never get a bracket; only `nonprojective` looks
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Int32s, Int64s
-from biplanar.data.forest import Forest
+from biplanar.data.arrays import Bools, Bytes, Int32s, Int64s
+from biplanar.data.forest import Forest, longest_sentence
 from biplanar.data.tree import Tree
 
 BOTH, LEFT, RIGHT = 0, 1, 2  # directions of arcs
-
-
-class Arc(NamedTuple):
-    """A head and its dependent, as word numbers from 1."""
-
-    head: int
-    dependent: int
-
-    @property
-    def left(self) -> int:
-        """The end nearer to the sentence's start."""
-        return min(self)
-
-    @property
-    def right(self) -> int:
-        """The end nearer to the sentence's end."""
-        return max(self)
 
 
 @dataclass(frozen=True)
@@ -47,10 +27,10 @@ class Components:
     """
 
     part: Int32s
-    side: NDArray[np.uint8]
-    odd: NDArray[np.bool_]
+    side: Bytes
+    odd: Bools
 
-    def crossed(self) -> NDArray[np.bool_]:
+    def crossed(self) -> Bools:
         """Whether an arc crosses any other."""
         return np.asarray(np.bincount(self.part, minlength=len(self.part))[self.part] > 1)
 
@@ -60,48 +40,10 @@ def is_projective(tree: Tree) -> bool:
     return not nonprojective(Forest.from_trees([tree])).any()
 
 
-def nonprojective_arcs(tree: Tree) -> list[Arc]:
-    """Arcs with a word strictly inside that the head does not dominate; the root's arc counts too."""
-    flags = nonprojective(Forest.from_trees([tree]))
-    return [Arc(tree.heads[at], at + 1) for at in np.flatnonzero(flags).tolist()]
-
-
-def crossing_arcs(tree: Tree) -> list[Arc]:
-    """The arcs that cross another."""
-    forest = Forest.from_trees([tree])
-    return [Arc(tree.heads[at], at + 1) for at in np.flatnonzero(components(forest).crossed()).tolist()]
-
-
-def is_two_planar(tree: Tree) -> bool:
-    """Whether the arcs fit in two planes: whether the crossings graph has no odd cycle."""
-    return not components(Forest.from_trees([tree])).odd.any()
-
-
-def planes_needed_at_least(tree: Tree) -> int:
-    """A lower bound on the planes a tree needs: exact up to 2, beyond it the largest set of arcs that all cross."""
-    parts = components(Forest.from_trees([tree]))
-    if not parts.crossed().any():
-        return 1
-    if not parts.odd.any():
-        return 2
-    odd = (Arc(tree.heads[at], at + 1) for at in np.flatnonzero(parts.odd).tolist())
-    arcs = sorted(odd, key=lambda arc: (arc.left, -arc.right))  # of one left end the longest first: they do not cross
-    return max(3, *(1 + _longest_crossing_chain(arc, arcs) for arc in arcs))
-
-
-def _longest_crossing_chain(first: Arc, arcs: list[Arc]) -> int:
-    """How many arcs that cross `first` from the right also cross each other: their left and right ends both rise."""
-    lowest_ends: list[int] = []  # of the chains of each length, as in patience sorting
-    for arc in arcs:
-        if first.left < arc.left < first.right < arc.right:
-            at = bisect_left(lowest_ends, arc.right)
-            lowest_ends[at : at + 1] = [arc.right]
-    return len(lowest_ends)
-
-
-def nonprojective(forest: Forest) -> NDArray[np.bool_]:
-    """For every word, whether its arc is non-projective."""
-    return np.asarray(_nonprojective(forest.heads, forest.offsets))
+def crossing_words(tree: Tree) -> list[int]:
+    """The words whose arcs cross another one."""
+    crossed = components(Forest.from_trees([tree])).crossed()
+    return [at + 1 for at in np.flatnonzero(crossed).tolist()]
 
 
 def components(forest: Forest, *, by_direction: bool = False, closers_first: bool = False) -> Components:
@@ -120,13 +62,7 @@ def components(forest: Forest, *, by_direction: bool = False, closers_first: boo
 
 @compiled()
 def _join_crossing(
-    heads: Int32s,
-    offsets: Int64s,
-    direction: int,
-    closers_first: bool,
-    parent: Int32s,
-    side: NDArray[np.uint8],
-    odd: NDArray[np.bool_],
+    heads: Int32s, offsets: Int64s, direction: int, closers_first: bool, parent: Int32s, side: Bytes, odd: Bools
 ) -> None:
     """Sweep over the words with a list of open arcs: when one closes, it crosses what was opened after it and is open.
 
@@ -134,9 +70,7 @@ def _join_crossing(
     joined to one of its arcs only, and the blocks that it crosses become one: the work is near-linear in the words, not
     in the crossings.
     """
-    longest = 0
-    for s in range(len(offsets) - 1):
-        longest = max(longest, offsets[s + 1] - offsets[s])
+    longest = longest_sentence(offsets)
     opening = np.zeros(longest + 2, dtype=np.int32)  # first arc that begins at a word, the longest first
     closing = np.zeros(longest + 2, dtype=np.int32)  # first arc that ends at a word, the shortest first
     next_opening = np.zeros(longest + 2, dtype=np.int32)
@@ -210,9 +144,8 @@ def _list_arcs(
     next_closing: Int32s,
 ) -> None:
     """List the arcs of a direction by left end, longest first, and by right end, shortest first: a radix sort."""
-    for word in range(n + 2):
-        opening[word] = 0
-        closing[word] = 0
+    opening[: n + 2] = 0
+    closing[: n + 2] = 0
     for d in range(1, n + 1):
         h = heads[base + d]
         if h > 0 and (direction == BOTH or (h > d) == (direction == LEFT)):
@@ -236,7 +169,7 @@ def _list_arcs(
 
 
 @compiled()
-def _root(parent: Int32s, side: NDArray[np.uint8], arc: int) -> tuple[int, int]:
+def _root(parent: Int32s, side: Bytes, arc: int) -> tuple[int, int]:
     """The arc that stands for a part, and on which side of it an arc lies; shortens the way for the next time."""
     parity = 0
     while parent[arc] != arc:
@@ -248,7 +181,7 @@ def _root(parent: Int32s, side: NDArray[np.uint8], arc: int) -> tuple[int, int]:
 
 
 @compiled()
-def _join(parent: Int32s, side: NDArray[np.uint8], odd: NDArray[np.bool_], one: int, other: int) -> None:
+def _join(parent: Int32s, side: Bytes, odd: Bools, one: int, other: int) -> None:
     """Two arcs cross: they belong to one part, on different sides."""
     root, parity = _root(parent, side, one)
     second, second_parity = _root(parent, side, other)
@@ -261,87 +194,38 @@ def _join(parent: Int32s, side: NDArray[np.uint8], odd: NDArray[np.bool_], one: 
 
 
 @compiled()
-def _resolve(
-    parent: Int32s, side: NDArray[np.uint8], odd: NDArray[np.bool_]
-) -> tuple[Int32s, NDArray[np.uint8], NDArray[np.bool_]]:
-    part = np.empty(len(parent), dtype=np.int32)
-    sides = np.empty(len(parent), dtype=np.uint8)
-    odds = np.empty(len(parent), dtype=np.bool_)
+def _resolve(parent: Int32s, side: Bytes, odd: Bools) -> tuple[Int32s, Bytes, Bools]:
+    part, sides = np.empty_like(parent), np.empty_like(side)
     for arc in range(len(parent)):
         part[arc], sides[arc] = _root(parent, side, arc)
-        odds[arc] = odd[part[arc]]
-    return part, sides, odds
+    return part, sides, odd[part]
+
+
+def nonprojective(forest: Forest) -> Bools:
+    """For every word, whether its arc is non-projective: whether the head does not dominate all words inside."""
+    return np.asarray(_nonprojective(forest.heads, forest.offsets))
 
 
 @compiled()
-def _nonprojective(heads: Int32s, offsets: Int64s) -> NDArray[np.bool_]:
-    """Subtrees are ranges of a numbering from the root down; each arc asks for the lowest and highest number inside."""
+def _nonprojective(heads: Int32s, offsets: Int64s) -> Bools:
     result = np.zeros(len(heads), dtype=np.bool_)
-    longest, levels = 0, 1
     for s in range(len(offsets) - 1):
-        longest = max(longest, offsets[s + 1] - offsets[s])
-    while (1 << levels) <= longest:
-        levels += 1
-    width = longest + 1
-    size = np.zeros(width, dtype=np.int32)
-    waiting = np.zeros(width, dtype=np.int32)
-    order = np.zeros(width, dtype=np.int32)
-    number = np.zeros(width, dtype=np.int32)
-    low = np.zeros(levels * width, dtype=np.int32)  # lowest number in the 2^k words from each word on
-    high = np.zeros(levels * width, dtype=np.int32)
-    for s in range(len(offsets) - 1):
-        base, n = offsets[s] - 1, offsets[s + 1] - offsets[s]
-        _number_subtrees(heads, base, n, size, waiting, order, number)
-        for word in range(n + 1):
-            low[word] = high[word] = number[word]
-        k = 1
-        while (1 << k) <= n:
-            half, here, before = 1 << (k - 1), k * width, (k - 1) * width
-            for word in range(n + 2 - 2 * half):
-                low[here + word] = min(low[before + word], low[before + word + half])
-                high[here + word] = max(high[before + word], high[before + word + half])
-            k += 1
-        for d in range(1, n + 1):
-            h = heads[base + d]
-            first, last = min(h, d) + 1, max(h, d) - 1
-            if first > last:
-                continue
-            k = 0
-            while (2 << k) <= last - first + 1:
-                k += 1
-            one, other = k * width + first, k * width + last - (1 << k) + 1
-            lowest, highest = min(low[one], low[other]), max(high[one], high[other])
-            result[base + d] = lowest < number[h] or highest >= number[h] + size[h]
+        own = heads[offsets[s] : offsets[s + 1]]
+        for at in range(len(own)):
+            result[offsets[s] + at] = is_arc_nonprojective(own, at + 1)
     return result
 
 
 @compiled()
-def _number_subtrees(
-    heads: Int32s, base: int, n: int, size: Int32s, waiting: Int32s, order: Int32s, number: Int32s
-) -> None:
-    """Number the words so that each word's subtree has the numbers from its own on: sizes from the leaves up first."""
-    for word in range(n + 1):
-        size[word] = 1
-        waiting[word] = 0
-    for d in range(1, n + 1):
-        waiting[heads[base + d]] += 1
-    filled = 0
-    for d in range(1, n + 1):
-        if waiting[d] == 0:
-            order[filled] = d
-            filled += 1
-    for at in range(n):
-        h = heads[base + order[at]]
-        size[h] += size[order[at]]
-        waiting[h] -= 1
-        if h > 0 and waiting[h] == 0:
-            order[filled] = h
-            filled += 1
-    for word in range(n + 1):
-        waiting[word] = 1  # from here on: the next free number inside a word's subtree, counted from the word's own
-    number[0] = 0
-    for at in range(n - 1, -1, -1):
-        d = order[at]
-        h = heads[base + d]
-        number[d] = number[h] + waiting[h]
-        waiting[h] += size[d]
+def is_arc_nonprojective(heads: Int32s, word: int) -> bool:
+    """The same for one word (from 1) of a sentence. It suffices to look at words inside whose heads are not."""
+    head = heads[word - 1]
+    left, right = min(head, word), max(head, word)
+    for inside in range(left + 1, right):
+        at = heads[inside - 1]
+        if at < left or at > right:
+            while at != head and at > 0:
+                at = heads[at - 1]
+            if at != head:
+                return True
+    return False

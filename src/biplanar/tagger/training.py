@@ -26,7 +26,7 @@ from biplanar.encodings import Encoding, get_encoding
 from biplanar.encodings.columns import COLUMNS, UNLABELLED, get_columns
 from biplanar.encodings.encoding import STACKS, kind_of
 from biplanar.encodings.lifting import lift
-from biplanar.encodings.stacks import DEPTH_TASK, as_stack_encoding, depth_columns
+from biplanar.encodings.stacks import DEPTH_TASK, StackEncoding, depth_columns
 from biplanar.errors import BiplanarError, TreeError
 from biplanar.tagger.config import AUTO, Config, ConfigError
 from biplanar.tagger.cuda_graphs import GraphedSteps, PaddedArrays, tensors
@@ -102,7 +102,7 @@ class Examples:
         forest = lift(encoding, forest)
         targets = dict(zip(encoding.tasks, columns, strict=True)) | {"deprel": forest.deprels}
         if config.network.depths and kind_of(encoding) == STACKS:
-            targets |= depth_columns(as_stack_encoding(encoding), columns, forest.offsets)
+            targets |= depth_columns(cast(StackEncoding, encoding), columns, forest.offsets)
         predicted = {column.name: column.encode(sentences) for column in get_columns(config.network.columns)}
         targets |= {name: column for name, column in predicted.items() if column.names}
         vocabulary = Vocabulary.of(

@@ -4,10 +4,27 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from biplanar.encodings.lemma_rules import apply_rule, longest_shared, lower, make_rule, rule_parts, shortest_script
+from biplanar.data.conllu import LEMMA, Sentence
+from biplanar.data.forest import Column
+from biplanar.encodings.lemmas import (
+    LemmaDictionary,
+    apply_rule,
+    longest_shared,
+    lower,
+    make_rule,
+    rule_parts,
+    shortest_script,
+)
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
 WORDS = st.text("abAB;+->=ßİ", min_size=1, max_size=8)
+
+SENTENCES = [
+    Sentence.from_words(["saw", "saw", "left", "left", "odd"], upos=["VERB", "NOUN", "VERB", "VERB", "_"]).with_columns(
+        {LEMMA: ["see", "saw", "leave", "left", "odd"]}
+    ),
+    Sentence.from_words(["saw", "new"], upos=["VERB", "ADJ"]).with_columns({LEMMA: ["see", "_"]}),
+]
 
 
 @pytest.mark.parametrize(
@@ -89,3 +106,18 @@ def _steps(script: str) -> list[str]:
 def test_parts() -> None:
     assert rule_parts("↑0↓1;--;+a") == ["casing ↑0↓1", "before --", "behind +a"]
     assert rule_parts("↓0=be") == rule_parts("nonsense") == []
+
+
+def test_forms_with_one_lemma_are_known_by_their_tags() -> None:
+    assert LemmaDictionary.of(SENTENCES).lemmas == {"VERB": {"saw": "see"}, "NOUN": {"saw": "saw"}}
+    assert len(LemmaDictionary.of(SENTENCES)) == 2
+    assert len(LemmaDictionary.of([Sentence.from_words(["a"])])) == 0
+
+
+def test_what_is_not_known_stays() -> None:
+    forms = ["saw", "saw", "left", "saw", "saw"]
+    tags = ["VERB", "NOUN", "VERB", "X", "VERB"]
+    guessed = ["sawwed", "sawwed", "go", "saw-x", "see"]
+    found = LemmaDictionary.of(SENTENCES).look_up(Column.of(guessed), Column.of(tags), Column.of(forms))
+    assert found.labels() == ["see", "saw", "go", "saw-x", "see"]
+    assert LemmaDictionary({}).look_up(Column.of(guessed), Column.of(tags), Column.of(forms)).labels() == guessed
