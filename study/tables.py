@@ -339,6 +339,20 @@ def _search_gains(store: Store) -> dict[str, str]:
     return {"search gains": f"{min(gains):.1f} to {max(gains):.1f}"}
 
 
+def _encoding_gaps(store: Store) -> dict[str, str]:
+    """How far the best encoding with arcs is above `2p-full`, and how far seeds of one encoding are apart at most."""
+    las = {name: mean(row["las"].values()) for name, row in store.files["encodings-decoded"]["encodings"].items()}
+    apart = []
+    for encoding in COMPARED:
+        cells = [ENCODING_COLUMNS[3].cell(store, "encodings", code, encoding, "dev") for code in COMPARED_CODES]
+        seeds = [mean(values) for values in zip(*(one.values for one in cells if one is not None), strict=True)]
+        apart.append(max(seeds) - min(seeds))
+    return {
+        "encodings, best over 2p-full": f"{max(las.values()) - las['2p-full']:.2f}",
+        "encodings, seeds": f"{max(apart):.2f}",
+    }
+
+
 def _int8(systems: Sequence[dict[str, Any]]) -> dict[str, str]:
     """What int8 gains in speed and costs in LAS beside PyTorch, least and most over the networks."""
     by_name = {one["name"]: one for one in systems}
@@ -379,6 +393,7 @@ def figures(store: Store) -> dict[str, str]:
             for name in means
             if name != "both"
         }
+    found |= _encoding_gaps(store)
     for name, one in store.files["search"]["calibration"].items():
         found[f"calibration error, {name}"] = f"{one['ece']:.3f}"
     return found
