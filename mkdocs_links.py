@@ -10,4 +10,9 @@ OUTSIDE = re.compile(r"\[(?P<text>[^\]]+)\]\(\.\./(?P<path>[^)#]+)[^)]*\)")
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Say where the file is instead."""
-    return OUTSIDE.sub(lambda link: f"{link['text']} (`{link['path']}` in the repository)", markdown)
+    return OUTSIDE.sub(_path, markdown)
+
+
+def _path(link: re.Match[str]) -> str:
+    name = f"`{link['path']}` in the repository"
+    return name if link["text"] in link["path"] else f"{link['text']} ({name})"

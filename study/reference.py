@@ -31,8 +31,8 @@ def _command(name: str, command: Any) -> str:
     usage = " ".join(["biplanar", name, *(_usage(one) for one in parameters if one.param_type_name == "argument")])
     text, _, examples = inspect.cleandoc(command.help).partition("\n\n")
     rows = ([_flags(one), _help(one)] for one in parameters if one.name != "help")
-    table = markdown_table([f"`{usage}`", ""], rows)
-    return f"## {name}\n\n{_joined(text)}\n\n```\n{examples}\n```\n\n{table}"
+    table = markdown_table(["argument or option", ""], rows)
+    return f"## {name}\n\n{_joined(text)}\n\n    {usage} [OPTIONS]\n\n{table}\n\n```\n{examples}\n```"
 
 
 def _usage(argument: Any) -> str:
@@ -49,7 +49,7 @@ def _flags(one: Any) -> str:
 
 
 def _help(one: Any) -> str:
-    text = _escaped(_joined(one.help or ""))
+    text = re.sub(r"docs/(\w+)\.md", r"[\1](\1.md)", _escaped(_joined(one.help or "")))
     is_shown = not one.is_flag if one.param_type_name == "option" else True
     if is_shown and one.default not in (None, "", [], ()) and "Default:" not in text:
         text += f" Default: `{_shown(one.default)}`."
@@ -73,7 +73,7 @@ def settings() -> str:
         if is_dataclass(value):
             rows = (_setting(type(value), one.name, f"{section.name}.") for one in fields(value))
             parts += [
-                f"## {section.name}",
+                f"### {section.name}",
                 type(value).__doc__ or "",
                 markdown_table(["setting", "default", "values", ""], rows),
             ]

@@ -220,13 +220,13 @@ BUNDLED = ("UAS", "LAS", "CLAS", "UPOS", "XPOS", "UFeats", "Lemmas", "MLAS", "BL
 
 def bundled(store: Store) -> str:
     """Scores of the bundled model."""
-    scores = store.files["bundled"]["scores"]
-    rows = (
-        [f"{split}, {source}", *(f"{scores[split][source][one]:.2f}" for one in BUNDLED)]
-        for split in scores
-        for source in scores[split]
-    )
-    return table(["English-EWT", *BUNDLED], rows)
+    scores = {
+        f"{split}, {source}": found
+        for split, sources in store.files["bundled"]["scores"].items()
+        for source, found in sources.items()
+    }
+    rows = ([one, *(f"{found[one]:.2f}" for found in scores.values())] for one in BUNDLED)
+    return table(["English-EWT", *scores], rows)
 
 
 def parsers(name: str, part: str, store: Store) -> str:
