@@ -78,9 +78,9 @@ def test_a_bar_with_epochs_batches_and_the_time_left_on_a_terminal(tmp_path):
     with start(tmp_path, "--training.epochs", "40", "--training.evaluations", "1", stderr=keyboard):
         os.close(keyboard)
         shown = CONTROL.sub("", "".join(_everything(screen)))
-    assert re.search(r"epoch \d+/40, batch \d+/\d+ .*0:00:\d\d left", shown)
+    assert re.search(r"epoch \d+/40, batch \d+/\d+, \d+ (s|min) left", shown)
     for stage in ("exporting the network", "choosing the weights of decoding", "evaluating on dev"):
-        assert re.search(rf"{stage} *[━╸╺]+ +[^━]", shown)  # a bar, without a time that would be wrong
+        assert re.search(rf"{stage} *[━╸╺]+", shown)  # a bar, without a time that would be wrong
     assert not re.search(r"exporting[^\n]*left", shown)
     assert "None" not in shown
 

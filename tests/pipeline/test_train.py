@@ -23,10 +23,11 @@ from biplanar.evaluation import evaluate
 from biplanar.pipeline import train
 from biplanar.pipeline.loading import RUNTIMES
 from biplanar.pipeline.model_folder import FORMAT_VERSION, ModelFolder
-from biplanar.pipeline.train import Data, FinalScores, Stage, export_model, read_log, train_model
+from biplanar.pipeline.train import Data, Estimate, FinalScores, Stage, export_model, read_log, train_model
 from biplanar.tagger import weights as tensor_files
+from biplanar.tagger.checkpoint import saved_epoch
 from biplanar.tagger.config import CONFIGS, Config, ConfigError, read_config
-from biplanar.tagger.training import Progress, Record, Trainer
+from biplanar.tagger.training import Progress, Record, Trainer, duration
 from biplanar.tagger.weights import read_tensors
 from tests.conftest import ROOT
 
@@ -446,7 +447,7 @@ def test_the_events_of_a_training(training):
     _, events = training
     batches = [(one.epoch, one.batch, one.batches) for one in events if isinstance(one, Progress)]
     numbers = {epoch: number for epoch, _, number in batches}
-    assert batches == [(epoch, 1 + at, number) for epoch, number in numbers.items() for at in range(number)]
+    assert batches == [(epoch, at, number) for epoch, number in numbers.items() for at in range(number + 1)]
     assert list(numbers) == list(range(1, 101))
     assert [one.epoch for one in events if isinstance(one, Record)] == [*range(12, 97, 12), 100]
     assert [str(one) for one in events if isinstance(one, Stage)] == [
@@ -882,3 +883,35 @@ class TestDistillation:
     def test_a_share_above_all(self):
         with pytest.raises(ConfigError, match=r"training\.taught .* 0 to 1"):
             small(taught=1.5)
+
+
+class TestTime:
+    """What is said and saved by time."""
+
+    def test_an_estimate_follows_the_first_batches(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(train, "ESTIMATE_AFTER", 0)
+        events = list(train_model(DATA, small(epochs=3), ModelFolder(tmp_path), device="cpu", threads=1))
+        assert [type(one) for one in events[:4]] == [Stage, Progress, Estimate, Progress]
+        assert [one.on_cpu for one in events if isinstance(one, Estimate)] == [True]
+        assert str(replace(events[2], seconds=600, words_per_second=1234)) == "about 10 min, at 1,234 words/s"
+        assert "'fast'" in str(replace(events[2], seconds=6000))
+
+    def test_epochs_between_evaluations_are_saved(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(train, "SAVE_AFTER", 0)
+        settings, whole = small(epochs=6, evaluations=1), tmp_path / "whole"
+        list(train_model(DATA, settings, ModelFolder(whole), device="cpu", threads=1))
+        folder = ModelFolder(tmp_path / "stopped")
+        run = train_model(DATA, settings, folder, device="cpu", threads=1)
+        while not isinstance(event := next(run), Progress) or event.epoch < 4:
+            pass
+        run.close()
+        assert saved_epoch(folder.unfinished.checkpoint) == 3
+        list(train_model(DATA, settings, folder, device="cpu", threads=1, resume=True))
+        assert read_log(folder)[0].loss == pytest.approx(read_log(ModelFolder(whole))[0].loss)
+        assert folder.weights.read_bytes() == (whole / folder.weights.name).read_bytes()
+
+    @pytest.mark.parametrize(
+        ("seconds", "text"), [(4.4, "4 s"), (59, "59 s"), (89, "1 min"), (3600, "1 h 0 min"), (11_100, "3 h 5 min")]
+    )
+    def test_durations(self, seconds, text):
+        assert duration(seconds) == text

@@ -47,7 +47,7 @@ class TestSchedule:
     def test_the_default_is_the_packages(self):
         from biplanar.tagger.training import enough_epochs
 
-        assert PACKAGE.epochs(20_000) == enough_epochs(25)
+        assert PACKAGE.epochs(20_000) == enough_epochs(25, 4500)
 
     def test_all_encodings_have_the_same_settings(self):
         runs = [Run("hu", "paper", encoding, 1) for encoding in ENCODINGS]

@@ -273,9 +273,9 @@ class TestSchedule:
 
     @pytest.mark.parametrize(("batches", "epochs"), [(1, 4516), (20, 241), (300, 31), (4500, 17), (9000, 17)])
     def test_epochs(self, batches, epochs):
-        assert enough_epochs(batches) == epochs
+        assert enough_epochs(batches, 4500) == epochs
 
-    def test_both_are_chosen_by_size_where_they_are_0(self, sentences):
+    def test_both_are_chosen_by_size_where_they_are_auto(self, sentences):
         trainer = trainer_of(sentences, {}, training={"batch_words": 19})
         assert len(trainer.train_examples.forest.heads) == 190
         assert (trainer.epochs, trainer.learning_rate) == (466, 0.003)

@@ -23,7 +23,7 @@ DECODERS = "search, minimum-risk, greedy or paper (docs/search.md)"
 
 # What options take that is not N or NAME, by their parameters.
 METAVARS = {
-    **dict.fromkeys(["output", "against", "into", "train"], "FILE"),
+    **dict.fromkeys(["output", "against", "into", "train", "dev", "test", "raw"], "FILE"),
     **dict.fromkeys(["columns", "by", "encodings"], "NAMES"),
     "output_dir": "FOLDER",
     "on_error": "stop|skip",

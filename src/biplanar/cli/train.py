@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biplanar.cli.options import split_names
+from biplanar.cli.options import input_option, model_option, output_option, speed_option, split_names
 
 if TYPE_CHECKING:
     from biplanar.pipeline.model_folder import ModelFolder
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
 # The exit code of an interrupted process, by convention: 128 and the number of the signal.
 INTERRUPTED = 130
 
-# The time left is estimated from this many seconds: long enough for an evaluation on dev.
-RECENT = 300
+LINE_EVERY = 60  # seconds between lines where there is no terminal
 
 
 def train(
@@ -27,29 +27,32 @@ def train(
     ] = None,
     config: Annotated[str | None, typer.Argument(help="accurate, large, pure, fast, paper, or a TOML file.")] = None,
     train: Annotated[
-        list[str] | None, typer.Option("--train", help="Parsed CoNLL-U; may be given several times.")
+        list[str] | None, input_option("--train", help="Parsed CoNLL-U; may be given several times.")
     ] = None,
-    dev: Annotated[str | None, typer.Option("--dev", help="Parsed CoNLL-U to choose the best model by.")] = None,
-    test: Annotated[str | None, typer.Option("--test", help="Parsed CoNLL-U to report scores on at the end.")] = None,
-    output: Annotated[str, typer.Option("--output", "-o", help="The model's folder.")] = "model",
-    seed: Annotated[int, typer.Option(help="Another seed, another model.")] = 1,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:N or mps.")] = "auto",
-    licence: Annotated[str, typer.Option(help="The treebank's licence, for the model's card.")] = "not stated",
-    encoding: Annotated[str | None, typer.Option("--encoding", "-e", help="2p-full, 2p-greedy, rel-pos, ...")] = None,
-    distill: Annotated[
-        str | None, typer.Option(help="Distil these models: their folders, separated by commas.")
-    ] = None,
-    raw: Annotated[
-        list[str] | None, typer.Option("--raw", help="Text, or CoNLL-U without trees, for the teachers to parse.")
-    ] = None,
-    start: Annotated[
-        str | None, typer.Option(help="Start from the weights of this model: its folder, with model.safetensors.")
-    ] = None,
-    settings: Annotated[list[str] | None, typer.Option("--set", help="section.key=value", hidden=True)] = None,
+    dev: Annotated[str | None, input_option("--dev", help="Parsed CoNLL-U to choose the best model by.")] = None,
+    test: Annotated[str | None, input_option("--test", help="Parsed CoNLL-U to report scores on at the end.")] = None,
+    output: Annotated[str, output_option("--output", "-o", metavar="FOLDER", help="The model's folder.")] = "model",
+    licence: Annotated[str, output_option(help="The treebank's licence, for the model's card.")] = "not stated",
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Continue from the checkpoint; with more --training.epochs also after the end."),
+        output_option("--resume", help="Continue from the checkpoint; with more --training.epochs also after the end."),
     ] = False,
+    encoding: Annotated[str | None, model_option("--encoding", "-e", help="2p-full, 2p-greedy, rel-pos, ...")] = None,
+    seed: Annotated[int, model_option(metavar="N", help="Another seed, another model.")] = 1,
+    start: Annotated[
+        str | None, model_option(help="Start from the weights of this model: its folder, with model.safetensors.")
+    ] = None,
+    distill: Annotated[
+        str | None, model_option(help="Distil these models: their folders, separated by commas.")
+    ] = None,
+    raw: Annotated[
+        list[str] | None, model_option("--raw", help="Text, or CoNLL-U without trees, for the teachers to parse.")
+    ] = None,
+    device: Annotated[str, speed_option(help="auto, cpu, cuda, cuda:N or mps.")] = "auto",
+    threads: Annotated[
+        int | None, speed_option(help="Threads on the CPU. Default: as many as are fastest at present.", min=1)
+    ] = None,
+    settings: Annotated[list[str] | None, typer.Option("--set", help="section.key=value", hidden=True)] = None,
 ) -> None:
     """Train a parser on a treebank. Any setting can be changed: --network.hidden 200, --training.epochs 50, ...
 
@@ -78,7 +81,7 @@ def train(
     data = Data(train, dev, test or files.get("test"), licence, split_names(distill or ""), raw or [], start)
     folder = ModelFolder(Path(output))
     try:
-        _show(train_model(data, chosen, folder, seed=seed, device=device, resume=resume))
+        _show(train_model(data, chosen, folder, seed=seed, device=device, threads=threads, resume=resume))
     except KeyboardInterrupt:
         typer.echo(f"biplanar: interrupted; {_what_is_saved(folder)}", err=True)
         raise typer.Exit(INTERRUPTED) from None
@@ -110,7 +113,7 @@ def _overrides(settings: list[str]) -> dict[str, str]:
 
 
 def _show(events: Iterator[Event]) -> None:
-    """A line for each stage, evaluation and final score; on a terminal also a bar, in training with the time left."""
+    """A line for each stage, evaluation and final score, and how far training is: a bar, or a line each minute."""
     from rich import progress
     from rich.console import Console
 
@@ -118,25 +121,21 @@ def _show(events: Iterator[Event]) -> None:
     from biplanar.tagger.training import Progress
 
     console = Console(stderr=True)
-    columns = (
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.TimeRemainingColumn(),
-        progress.TextColumn("{task.fields[unit]}"),
-    )
-    disable = not console.is_terminal
-    with progress.Progress(*columns, console=console, disable=disable, speed_estimate_period=RECENT) as bar:
-        task = bar.add_task("reading", total=None, unit="")
+    columns = (progress.TextColumn("{task.description}"), progress.BarColumn())
+    is_terminal, shown = console.is_terminal, time.monotonic()
+    with progress.Progress(*columns, console=console, disable=not is_terminal) as bar:
+        task = bar.add_task("reading", total=None)
         for event in events:
             if isinstance(event, Progress):
-                where = f"epoch {event.epoch}/{event.epochs}, batch {event.batch}/{event.batches}"
                 done = event.epoch - 1 + event.batch / event.batches
-                bar.update(task, description=where, completed=done, total=event.epochs, unit="left")
-                continue
+                bar.update(task, description=str(event), completed=done, total=event.epochs)
+                if is_terminal or not event.batch or time.monotonic() - shown < LINE_EVERY:
+                    continue
             console.print(str(event), highlight=False, markup=False, soft_wrap=True)
+            shown = time.monotonic()
             if isinstance(event, Stage):  # a bar without a total shows that something is going on
                 bar.remove_task(task)
-                task = bar.add_task(str(event), total=None, unit="")
+                task = bar.add_task(str(event), total=None)
 
 
 def _what_is_saved(folder: ModelFolder) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -31,7 +32,7 @@ from biplanar.tagger.export import export_onnx
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.network import Tagger
 from biplanar.tagger.runtime import OnnxTagger
-from biplanar.tagger.training import Progress, Record, Trainer
+from biplanar.tagger.training import Progress, Record, Trainer, duration
 from biplanar.tagger.vectors import read_vectors
 from biplanar.tagger.weights import load_network, save_weights
 from biplanar.tokenizer.training import epochs_for, train_segmenter
@@ -40,6 +41,12 @@ from biplanar.tokenizer.training import epochs_for, train_segmenter
 METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "UPOS", "XPOS", "UFeats", "Lemmas", "Words", "Sentences")
 
 LARGEST_SEED = 2**32 - 1
+
+# Seconds until the time that a training takes is estimated, and between its checkpoints.
+ESTIMATE_AFTER, SAVE_AFTER = 20, 300
+
+# A training of this many seconds is long for a CPU, where `fast` needs a share of what `accurate` needs.
+LONG, FAST_SHARE = 1800, "an eighth"
 
 
 @dataclass(frozen=True)
@@ -77,16 +84,38 @@ class FinalScores:
         return f"{self.split}, {self.source}: " + "  ".join(f"{name} {one:.2f}" for name, one in self.scores.items())
 
 
-Event = Stage | Progress | Record | FinalScores
+@dataclass(frozen=True)
+class Estimate:
+    """How long a training will take, by its first batches."""
+
+    seconds: float
+    words_per_second: float
+    on_cpu: bool
+
+    def __str__(self) -> str:
+        text = f"about {duration(self.seconds)}, at {self.words_per_second:,.0f} words/s"
+        hint = f"; without a GPU, the configuration 'fast' takes {FAST_SHARE} of the time of 'accurate'"
+        return text + hint if self.on_cpu and self.seconds > LONG else text
+
+
+Event = Stage | Estimate | Progress | Record | FinalScores
 
 
 def train_model(
-    data: Data, config: Config, folder: ModelFolder, *, seed: int = 1, device: str = "auto", resume: bool = False
+    data: Data,
+    config: Config,
+    folder: ModelFolder,
+    *,
+    seed: int = 1,
+    device: str = "auto",
+    threads: int | None = None,
+    resume: bool = False,
 ) -> Iterator[Event]:
     """Train; yields a `Progress` after each batch, a `Record` after each evaluation on dev, a `Stage` between.
 
-    Before a record is yielded, a checkpoint is saved in `folder.unfinished`. When the events end, the model folder is
-    complete. A model that was there before is kept until the new one is finished, and replaced at once.
+    After a record, and some minutes after the last one, a checkpoint is saved in `folder.unfinished`. When the events
+    end, the model folder is complete. A model that was there before is kept until the new one is finished, and replaced
+    at once. `threads` are PyTorch's on a CPU; without, the number is chosen by measuring.
     """
     if not 0 <= seed <= LARGEST_SEED:
         raise BiplanarError(f"the seed must be from 0 to {LARGEST_SEED:,}")
@@ -113,18 +142,27 @@ def train_model(
         treebanks=treebanks + [0] * len(more),
         teachers=[Member(teacher.scorer, teacher.inventory.names) for teacher in teachers],
         start=None if start is None else _load_network(start),
+        threads=threads,
     )
     checksums = [teacher.folder.network_checksum() for teacher in teachers]
     origin = Origin.of(trainer, checksums, "" if start is None else start.network_checksum())
     records, work = _prepare(folder, trainer, origin, resume), folder.unfinished
     yield Stage(_describe(trainer))
+    began = saved = time.monotonic()
+    estimated = False
     for event in trainer.run():
+        now = time.monotonic()
         if isinstance(event, Record):
             if event.best:
                 save_weights(trainer.kept, work.weights)
             records.append(event)
             _write_log(work, records)
+        elif not estimated and event.batch and now - began > ESTIMATE_AFTER:
+            yield Estimate(event.seconds_left, event.words_per_second, trainer.device.type == "cpu")
+            estimated = True
+        if isinstance(event, Record) or (event.batch == 0 and now - saved > SAVE_AFTER):
             save_checkpoint(trainer, work.checkpoint, origin)
+            saved = now
         yield event
     _draw_curves(work, records)
     yield from _finish(work, trainer, train, dev, test, data)

@@ -20,6 +20,9 @@ from biplanar.tagger.weights import checksum, fill, open_tensors, read_tensors, 
 
 RANDOM, RANDOM_CUDA = "random.cpu", "random.cuda"
 
+# What a trainer counts.
+STATE = ("epoch", "best_las", "stale", "loss", "words")
+
 # Settings of when training ends and of decoding: they may change when a training is resumed.
 MAY_CHANGE = {"training.epochs", "training.patience"} | {f"decoding.{one.name}" for one in fields(DecodingConfig)}
 
@@ -85,7 +88,7 @@ def save_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
     tensors[RANDOM] = torch.get_rng_state()
     if trainer.device.type == "cuda":
         tensors[RANDOM_CUDA] = torch.cuda.get_rng_state(trainer.device)
-    state = {"epoch": trainer.epoch, "best_las": trainer.best_las, "stale": trainer.stale}
+    state = {name: getattr(trainer, name) for name in STATE}
     metadata = {"state": json.dumps(state), "origin": json.dumps(asdict(origin))}
     write_tensors(tensors, metadata, path)
 
@@ -109,7 +112,8 @@ def load_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
     if trainer.device.type == "cuda" and RANDOM_CUDA in tensors:
         torch.cuda.set_rng_state(tensors[RANDOM_CUDA], trainer.device)
     state = json.loads(metadata["state"])
-    trainer.epoch, trainer.best_las, trainer.stale = state["epoch"], state["best_las"], state["stale"]
+    for name in STATE:
+        setattr(trainer, name, state[name])
 
 
 def saved_epoch(path: Path) -> int:

@@ -82,7 +82,8 @@ class AuxiliaryConfig:
 class TrainingConfig:
     """Batches, learning rate, and when to stop."""
 
-    epochs: Count | Auto = AUTO  # by the size of the treebank, so that small ones get enough updates
+    epochs: Count | Auto = AUTO  # auto: 16, and as many more as make up `updates`, so that small treebanks get enough
+    updates: Count = 4500  # see epochs
     batch_words: Count = 800  # words of a batch
     learning_rate: Positive | Auto = AUTO  # by the size of the treebank, lower for large ones
     warmup: ShareBelowOne = 0.05  # share of the updates during which the learning rate rises
@@ -183,7 +184,8 @@ CONFIGS = {
     "large": Config(
         network=NetworkConfig(dropout=0.4), training=TrainingConfig(batch_words=1600, learning_rate=0.0025, epochs=40)
     ),
-    # Small, to be distilled from larger models (`--distill`). With the padding of int8, vectors have 128 features.
+    # Small: for training on a CPU, and to be distilled from larger models (`--distill`). With the padding of int8,
+    # vectors have 128 features.
     "fast": Config(
         network=NetworkConfig(
             char_hidden=100,
@@ -191,13 +193,14 @@ CONFIGS = {
             hidden=126,
             layers=2,
             output_hidden=None,
-            dropout=0.1,
+            dropout=0.33,
             attention=False,
             arc_dim=64,
             relation_hidden=64,
             column_hidden=None,
         ),
-        training=TrainingConfig(batch_words=1600, learning_rate=0.003),
+        auxiliary=AuxiliaryConfig(relation_dim=50),
+        training=TrainingConfig(updates=1800, batch_words=1600, learning_rate=0.005),
     ),
 }
 

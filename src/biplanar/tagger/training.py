@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -37,6 +38,7 @@ from biplanar.tagger.features import Corpus, Spellings, Vocabulary, batches_by_w
 from biplanar.tagger.network import AuxiliaryHeads, Tagger, build_network
 from biplanar.tagger.predict import parse_corpus
 from biplanar.tagger.tensors import TensorBatch, TensorSpellings
+from biplanar.tagger.threads import ThreadTuner
 from biplanar.tagger.warm_start import start_from
 
 Vectors = Mapping[str, NDArray[np.float32]]
@@ -49,12 +51,26 @@ QUICK = Beam(states=32, wider=2, edges=100_000, nodes=2_000)
 
 @dataclass(frozen=True)
 class Progress:
-    """Batches of the current epoch that are done."""
+    """Batches of the current epoch that are done; while there are none, the training may be saved."""
 
     epoch: int  # from 1
     epochs: int
     batch: int
     batches: int
+    seconds_left: float  # until the last epoch is done, by the speed so far
+    words_per_second: float
+
+    def __str__(self) -> str:
+        left = f", {duration(self.seconds_left)} left" if math.isfinite(self.seconds_left) else ""
+        return f"epoch {self.epoch}/{self.epochs}, batch {self.batch}/{self.batches}{left}"
+
+
+def duration(seconds: float) -> str:
+    """As people say it: 40 s, 12 min, 3 h 5 min."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 @dataclass(frozen=True)
@@ -127,6 +143,26 @@ class Gold:
     soft: dict[str, tuple[Tensor, Tensor]]  # (all words, labels) by task: labels and their probabilities
 
 
+class Pace:
+    """How fast a training is."""
+
+    def __init__(self, epochs: int, words: int) -> None:
+        """`epochs` are still to be done, each of a number of words."""
+        self._epochs, self._words, self._done, self._start = epochs, words, 0.0, time.monotonic()
+
+    def add(self, epochs: float) -> None:
+        """A share of an epoch has been done."""
+        self._done += epochs
+
+    @property
+    def now(self) -> tuple[float, float]:
+        """Seconds left, and words per second; before the first batch nobody knows."""
+        if not self._done:
+            return math.inf, math.nan
+        each = (time.monotonic() - self._start) / self._done
+        return each * (self._epochs - self._done), self._words / each
+
+
 class Trainer:
     """The state of a training: what a checkpoint must hold, and the steps that change it."""
 
@@ -142,11 +178,13 @@ class Trainer:
         treebanks: Sequence[int] | None = None,
         teachers: Sequence[Member] = (),
         start: tuple[Tagger, Vocabulary] | None = None,
+        threads: int | None = None,
     ) -> None:
         """`treebanks` says of which treebank each training sentence is; dev is of the first.
 
         With `teachers`, the network learns from their soft targets for the training sentences, beside the labels.
-        `start` is another network, whose weights this one starts from as far as they fit.
+        `start` is another network, whose weights this one starts from as far as they fit. `threads` are those of
+        PyTorch on the CPU, for the whole process; without, the number is chosen by measuring.
         """
         _check(config)
         self.config, self.seed, self.device = config, seed, torch.device(device)
@@ -173,7 +211,7 @@ class Trainer:
         ).to(self.device)
         self.batches = max(1, round(len(self.train_examples.forest.heads) / config.training.batch_words))
         epochs, rate = config.training.epochs, config.training.learning_rate
-        self.epochs = enough_epochs(self.batches) if epochs == AUTO else epochs
+        self.epochs = enough_epochs(self.batches, config.training.updates) if epochs == AUTO else epochs
         self.learning_rate = good_learning_rate(self.batches) if rate == AUTO else rate
         on_cuda = self.device.type == "cuda"
         self.optimizer = torch.optim.Adam(
@@ -189,6 +227,11 @@ class Trainer:
             mean = get_ema_multi_avg_fn(config.training.average)  # type: ignore[no-untyped-call]
             self.average = AveragedModel(self.network, multi_avg_fn=mean)
         self.epoch, self.best_las, self.stale = 0, -1.0, 0
+        self.loss, self.words = 0.0, 0  # since the last evaluation
+        if threads is not None:
+            torch.set_num_threads(threads)
+        tunes = threads is None and self.device.type == "cpu"
+        self._tuner = ThreadTuner(torch.get_num_threads()) if tunes else None
         # The last row of each is that of padding.
         self._targets = {
             task: self._table(np.append(column.ids.astype(np.int64), UNLABELLED))
@@ -229,22 +272,26 @@ class Trainer:
         return self.epoch >= self.epochs or (patience is not None and self.stale >= patience)
 
     def run(self) -> Iterator[Progress | Record]:
-        """Train to the end, telling progress after each batch; after each record the state may be saved."""
+        """Train to the end, telling progress before each epoch and after each batch.
+
+        After a record, and before the first batch of an epoch, the state may be saved.
+        """
         every = max(1, round(self.epochs / self.config.training.evaluations))
-        loss, words, start = 0.0, 0, time.monotonic()
+        pace = Pace(self.epochs - self.epoch, int(self.train_examples.corpus.lengths.sum()))
+        start, before = time.monotonic(), self.words
         while not self.finished:
-            epoch_loss, epoch_words = yield from self._run_epoch()
-            loss, words = loss + epoch_loss, words + epoch_words
+            yield from self._run_epoch(pace)
             self.epoch += 1
             if self.epoch % every == 0 or self.epoch == self.epochs:
-                speed = words / (time.monotonic() - start)
+                speed = (self.words - before) / (time.monotonic() - start)
                 uas, las = self.evaluate()
                 best = las > self.best_las
                 self.best_las, self.stale = max(las, self.best_las), 0 if best else self.stale + 1
-                yield Record(self.epoch, self.epochs, loss / words, uas, las, speed, best)
-                loss, words, start = 0.0, 0, time.monotonic()
+                loss, self.loss, self.words = self.loss / self.words, 0.0, 0
+                yield Record(self.epoch, self.epochs, loss, uas, las, speed, best)
+                start, before = time.monotonic(), 0
 
-    def _run_epoch(self) -> Generator[Progress, None, tuple[float, int]]:
+    def _run_epoch(self, pace: Pace) -> Iterator[Progress]:
         """One round over the training sentences; batches are of similar lengths, in random order."""
         rng = np.random.default_rng([self.seed, self.epoch])
         lengths = self.train_examples.corpus.lengths
@@ -253,14 +300,18 @@ class Trainer:
         total = torch.zeros((), device=self.device)
         self.network.train()
         self.auxiliary.train()
+        yield Progress(self.epoch + 1, self.epochs, 0, len(batches), *pace.now)
         for at, number in enumerate(rng.permutation(len(batches))):
             self._set_learning_rate((self.epoch + at / len(batches)) / self.epochs)
-            total += self._step(batches[number])
-            yield Progress(self.epoch + 1, self.epochs, at + 1, len(batches))
+            chosen = batches[number]
+            with nullcontext() if self._tuner is None else self._tuner.step(int(lengths[chosen].sum())):
+                total += self._step(chosen)
+            pace.add(1 / len(batches))
+            yield Progress(self.epoch + 1, self.epochs, at + 1, len(batches), *pace.now)
         loss = float(total)
         if not math.isfinite(loss):
             raise BiplanarError(f"training diverged in epoch {self.epoch + 1}: try a lower training.learning_rate")
-        return loss, int(lengths.sum())
+        self.loss, self.words = self.loss + loss, self.words + int(lengths.sum())
 
     def _set_learning_rate(self, progress: float) -> None:
         """Up during the warm-up, then straight down to nothing."""
@@ -394,9 +445,9 @@ class Trainer:
         return 100 * float(heads.mean()), 100 * float((heads & relations).mean())
 
 
-def enough_epochs(batches: int) -> int:
+def enough_epochs(batches: int, updates: int) -> int:
     """Small treebanks need many rounds to see enough updates."""
-    return math.ceil(16 + 4500 / batches)
+    return math.ceil(16 + updates / batches)
 
 
 def good_learning_rate(batches: int) -> float:
