@@ -38,6 +38,7 @@ _NEEDS = {  # settings that count only where another is on
     "network.column_forms": "network.columns",
     "network.column_hidden": "network.columns",
 }
+UPDATES = 4500  # of results that do not name them
 _OFF = (None, 0, False, "", "auto", "none")
 
 
@@ -51,6 +52,8 @@ def settings_of(config: Mapping[str, Any]) -> dict[str, Any]:
     flat.setdefault("network.encoder", "bilstm")
     on = {name: value for name, value in flat.items() if value not in _OFF and name not in _IGNORED}
     kept = {name: value for name, value in on.items() if _NEEDS.get(name, name) in on}
+    if "training.epochs" in kept or kept.get("training.updates") == UPDATES:
+        kept.pop("training.updates", None)  # which says how many epochs there are
     return {"encoding": config["encoding"], **dict(sorted(kept.items()))}
 
 
