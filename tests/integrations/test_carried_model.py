@@ -8,26 +8,36 @@ from biplanar.errors import FileError
 from biplanar.pipeline.model_folder import ModelFolder
 
 srsly = pytest.importorskip("srsly")
-from biplanar.integrations.carried_model import pack, parsing_files, unpack  # noqa: E402
+from biplanar.integrations.carried_model import CarriedModel, unpack  # noqa: E402
 
 
 class Owner:
     pass
 
 
-def test_there_and_back():
-    folder, owner = ModelFolder.find(), Owner()
-    files = parsing_files(folder)
-    copy = unpack(pack(files, folder.path), owner)
-    assert all((copy / path.relative_to(folder.path)).read_bytes() == path.read_bytes() for path in files)
+class Carried(CarriedModel):
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def files(self):
+        return ModelFolder(self.folder), [self.folder / "config.toml", self.folder / "int8" / "a", self.folder / "none"]
+
+    def from_disk(self, path, **_):
+        return Carried(path)
+
+
+def test_there_and_back(tmp_path):
+    (tmp_path / "int8").mkdir()
+    for name in ("config.toml", "int8/a", "log.jsonl"):
+        (tmp_path / name).write_text(name)
+    owner = Owner()
+    copy = unpack(Carried(tmp_path).to_bytes(), owner)
+    Carried(tmp_path).to_disk(tmp_path / "copy")
+    for folder in (copy, tmp_path / "copy"):
+        files = {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+        assert files == {"config.toml": "config.toml", "int8/a": "int8/a"}
     del owner
     assert not copy.exists()
-
-
-def test_what_only_training_needs_stays(tmp_path):
-    for name in ("config.toml", "model.safetensors", "checkpoint.safetensors", "log.jsonl", "curves.png"):
-        (tmp_path / name).write_text("")
-    assert {path.name for path in parsing_files(ModelFolder(tmp_path))} == {"config.toml", "model.safetensors"}
 
 
 @pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/../../x", "..\\x"])

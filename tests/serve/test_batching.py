@@ -19,8 +19,8 @@ from biplanar.errors import BiplanarError, LabelError
 from biplanar.pipeline.options import ParseOptions
 from biplanar.serve import batching, jobs
 from biplanar.serve.batching import QUICK_COST, SMALL, Batcher
-from biplanar.serve.budget import ByteBudget
 from biplanar.serve.config import ServerConfig
+from biplanar.serve.guard import ByteBudget
 from biplanar.serve.jobs import Parsing, RequestPlan, Trees
 from biplanar.serve.metrics import Metrics
 
@@ -54,7 +54,7 @@ def request(parser: Parser, *sentences: str, decoder: str = "search", cost: floa
     """A request for sentences, answered with each one's words and heads."""
     return lambda: RequestPlan(
         (Sentence.from_words(sentence.split()) for sentence in sentences),
-        lambda chunk: (json.dumps([*one.forms, *one.tree.heads]).encode() + b"\n" for ((one, _),) in chunk),
+        lambda trees: [json.dumps([*trees[0][0].forms, *trees[0][0].tree.heads]).encode() + b"\n"],
         parsing=Parsing(parser, ParseOptions(decoder)),
         cost=cost,
     )
@@ -63,7 +63,7 @@ def request(parser: Parser, *sentences: str, decoder: str = "search", cost: floa
 def slow_request(rendered: list[int], pieces: int) -> Callable[[], RequestPlan]:
     """A request for one word that takes long to render; notes what it has rendered."""
 
-    def render(_: list[Trees]) -> Iterator[bytes]:
+    def render(_: Trees) -> Iterator[bytes]:
         for number in range(pieces):
             time.sleep(0.02)
             rendered.append(number)

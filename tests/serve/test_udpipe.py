@@ -270,7 +270,7 @@ class TestTagger:
 
     def test_words_without_tags_are_parsed_with_those_of_the_other_interface(self, tagging_models):
         body = json.dumps({"words": [["a"]]}).encode()
-        other = ParseAnswer.plan(body, tagging_models, ServerConfig()).parsing
+        other = ParseAnswer(body, tagging_models, ServerConfig()).plan().parsing
         words = {"data": "a", "input": "horizontal", "parser": ""}
         assert process_plan({**words, "tagger": ""}, tagging_models).parsing == other
         assert process_plan(words, tagging_models).parsing != other

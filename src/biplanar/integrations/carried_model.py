@@ -1,12 +1,13 @@
-"""A model that travels with a pipeline: its files in another folder, or as bytes. Nothing in them is executed."""
+"""A model that travels with a spaCy pipeline: its files in another folder, or as bytes. Nothing in them is executed."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
 from pathlib import Path
+from typing import Any, Self
 
 import srsly
 
@@ -14,34 +15,40 @@ from biplanar.errors import FileError
 from biplanar.pipeline.model_folder import ModelFolder, is_inside
 
 
-def parsing_files(folder: ModelFolder) -> list[Path]:
-    """The files of a model that parsing needs, with its card; what only training needs is left behind."""
-    alone = [*folder.parts, folder.weights, folder.checksums, folder.card]
-    networks = [path for network in (folder.int8, folder.onnx) for path in sorted(network.glob("*"))]
-    return [path for path in (*alone, *networks) if path.is_file()]
+class CarriedModel(ABC):
+    """What spaCy asks of a component that has files: to write them, and to be loaded from them."""
 
+    @abstractmethod
+    def files(self) -> tuple[ModelFolder, list[Path]]:
+        """The model's folder, and those files of it that travel."""
 
-def tokenizer_files(folder: ModelFolder) -> list[Path]:
-    """The files of a model's tokenizer."""
-    return [path for path in (folder.segmenter, folder.whole_tokens, folder.checksums) if path.is_file()]
+    @abstractmethod
+    def from_disk(self, path: str | Path, **_: Any) -> Self:
+        """Load the files of a folder."""
 
+    def to_disk(self, path: str | Path, **_: Any) -> None:
+        """Copy the files to a folder, which is made if need be."""
+        for name, file in self._by_name().items():
+            copy = Path(path) / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            if not (copy.exists() and copy.samefile(file)):
+                shutil.copyfile(file, copy)
 
-def copy_files(files: Iterable[Path], root: Path, target: Path) -> None:
-    """Copy files of one folder to another, which is made if need be."""
-    for path in files:
-        copy = target / path.relative_to(root)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        if not (copy.exists() and copy.samefile(path)):
-            shutil.copyfile(path, copy)
+    def to_bytes(self, **_: Any) -> bytes:
+        """The names of the files, and what is in them."""
+        return bytes(srsly.msgpack_dumps({name: file.read_bytes() for name, file in self._by_name().items()}))
 
+    def from_bytes(self, data: bytes, **_: Any) -> Self:
+        """Load what `to_bytes` gave, from a folder that lasts as long as the component."""
+        return self.from_disk(unpack(data, self))
 
-def pack(files: Iterable[Path], root: Path) -> bytes:
-    """The names of files in a folder, and what is in them."""
-    return bytes(srsly.msgpack_dumps({path.relative_to(root).as_posix(): path.read_bytes() for path in files}))
+    def _by_name(self) -> dict[str, Path]:
+        folder, files = self.files()
+        return {file.relative_to(folder.path).as_posix(): file for file in files if file.is_file()}
 
 
 def unpack(data: bytes, owner: object) -> Path:
-    """A folder with the files that `pack` gave, which lasts as long as its owner; names that lead out are refused."""
+    """A folder with the files of `to_bytes`, which lasts as long as its owner; names that lead out are refused."""
     folder = Path(tempfile.mkdtemp(prefix="biplanar-"))
     weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
     for name, content in srsly.msgpack_loads(data).items():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from itertools import pairwise
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from spacy.attrs import DEP, HEAD, LEMMA, MORPH, POS, SENT_START, TAG
 from spacy.language import Language
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc
-from spacy.util import registry
+from spacy.util import DummyTokenizer, registry
 from spacy.vocab import Vocab
 
 from biplanar.data import conllu
@@ -23,13 +24,14 @@ from biplanar.data.forest import Column, offsets_of
 from biplanar.data.spacy_docs import noun_chunks, spacy_relation
 from biplanar.decoding import DEFAULT_DECODER
 from biplanar.decoding.beam import Beam
-from biplanar.integrations.carried_model import copy_files, pack, parsing_files, unpack
+from biplanar.integrations.carried_model import CarriedModel
 from biplanar.integrations.spacy_sentences import DocSentences
-from biplanar.integrations.spacy_tokenizer import BiplanarTokenizer
 from biplanar.pipeline.loading import Placement, load
+from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_input import chunked
+from biplanar.tokenizer.segmenter import Segmenter
 
 Hashes = NDArray[np.uint64]
 
@@ -39,13 +41,13 @@ ATTRIBUTES = {conllu.UPOS: POS, conllu.XPOS: TAG, conllu.FEATS: MORPH, conllu.LE
 ASSIGNED = ("head", "dep", "is_sent_start", "pos", "tag", "morph", "lemma")
 
 # What spaCy's own components say of white space.
-SPACE_RELATION, SPACE_TAG, SPACE_POS = "dep", "_SP", IDS["SPACE"]
+SPACE_NAMES, SPACE_POS = {DEP: "dep", TAG: "_SP"}, IDS["SPACE"]
 
 # Documents that are parsed together, if nobody says otherwise.
 BATCH_SIZE = 1000
 
 
-class BiplanarParser:
+class BiplanarParser(CarriedModel):
     """A component that sets heads, relations, sentence starts and what else its model predicts."""
 
     def __init__(
@@ -61,14 +63,11 @@ class BiplanarParser:
         """`model` is a name or a folder, and None the bundled model; it is loaded when it is first needed."""
         self.vocab, self.model, self.options = vocab, model, options or ParseOptions()
         self._placement: dict[str, Any] = {"device": device, "runtime": runtime, "threads": threads}
-        self._parser: Parser | None = None
 
-    @property
+    @cached_property
     def parser(self) -> Parser:
         """The parser itself."""
-        if self._parser is None:
-            self._parser = load(self.model, **self._placement)
-        return self._parser
+        return load(self.model, **self._placement)
 
     def __call__(self, doc: Doc) -> Doc:
         """Parse one document."""
@@ -142,33 +141,88 @@ class BiplanarParser:
             return np.array([part.doc[at].orth for at in part.spaces.tolist()], dtype=np.uint64)
         if attribute == MORPH:
             return self._hash(conllu.FEATS, "_")
-        names = {DEP: SPACE_RELATION, TAG: SPACE_TAG}
-        return SPACE_POS if attribute == POS else self.vocab.strings.add(names[attribute])
+        return SPACE_POS if attribute == POS else self.vocab.strings.add(SPACE_NAMES[attribute])
 
-    def to_disk(self, path: str | Path, **_: Any) -> None:
-        """Copy the model's files: it travels with the pipeline."""
+    def files(self) -> tuple[ModelFolder, list[Path]]:
+        """What parsing needs, and the card; what only training needs is left behind."""
         folder = self.parser.folder
-        copy_files(parsing_files(folder), folder.path, Path(path))
+        networks = [path for network in (folder.int8, folder.onnx) for path in sorted(network.glob("*"))]
+        return folder, [*folder.parts, folder.weights, folder.checksums, folder.card, *networks]
 
-    def from_disk(self, path: str | Path, **_: Any) -> BiplanarParser:
+    def from_disk(self, path: str | Path, **_: Any) -> Self:
         """Load the model of a folder."""
-        self._parser = load(path, **self._placement)
+        self.parser = load(path, **self._placement)
         return self
-
-    def to_bytes(self, **_: Any) -> bytes:
-        """The model's files as bytes."""
-        folder = self.parser.folder
-        return pack(parsing_files(folder), folder.path)
-
-    def from_bytes(self, data: bytes, **_: Any) -> BiplanarParser:
-        """Load the model that `to_bytes` gave, from a folder that lasts as long as the component."""
-        return self.from_disk(unpack(data, self))
 
 
 def _absolute(heads: Int64s, offsets: Int64s) -> Int64s:
     """Heads as numbers of words in all sentences, from 0; a root is its own head."""
     starts = np.repeat(offsets[:-1], np.diff(offsets))
     return np.where(heads > 0, starts + heads - 1, np.arange(len(heads)))
+
+
+class BiplanarTokenizer(CarriedModel, DummyTokenizer):
+    """Cuts text into words; a multiword token is one token, unless it is its words side by side (`do` `n't`)."""
+
+    def __init__(self, vocab: Vocab, model: str | None = None) -> None:
+        self.vocab, self.model = vocab, model
+
+    @cached_property
+    def folder(self) -> ModelFolder:
+        """Where the tokenizer's files are."""
+        return ModelFolder.find(self.model)
+
+    @cached_property
+    def segmenter(self) -> Segmenter:
+        """Loaded when it is first needed."""
+        self.folder.verify(self.folder.segmenter, self.folder.whole_tokens)
+        return Segmenter.load(self.folder.segmenter)
+
+    def __call__(self, text: str) -> Doc:
+        """A document with the same text to the character; white space beyond single spaces has tokens, as in spaCy."""
+        pieces = list(self._pieces(text))
+        words, spaces, starts = map(list, zip(*pieces, strict=True)) if pieces else ([], [], [])
+        starts = [place == 0 or start for place, start in enumerate(starts)]
+        return Doc(self.vocab, words=words, spaces=spaces, sent_starts=starts)
+
+    def _pieces(self, text: str) -> Iterator[tuple[str, bool, bool]]:
+        """The text of each token, whether a space follows, and whether a sentence starts there."""
+        end = 0
+        for sentence in self.segmenter.segment(text):
+            for place, token in enumerate(sentence.tokens):
+                before, own, after = token.spaced
+                begins = place == 0 and end > 0
+                end += len(before) + len(own) + len(after)
+                if before:
+                    yield before, False, False
+                follows = after.startswith(" ")
+                *firsts, last = _words(token, own)
+                for number, word in enumerate(firsts):
+                    yield word, False, begins and number == 0
+                yield last, follows, begins and not firsts
+                if rest := after[follows:]:
+                    yield rest, False, False
+        if rest := text[end:]:  # a text of white space alone
+            yield rest, False, False
+
+    def files(self) -> tuple[ModelFolder, list[Path]]:
+        """Those of the tokenizer."""
+        return self.folder, [self.folder.segmenter, self.folder.whole_tokens, self.folder.checksums]
+
+    def from_disk(self, path: str | Path, **_: Any) -> Self:
+        """Use the tokenizer of a folder."""
+        self.folder = ModelFolder(Path(path))
+        self.__dict__.pop("segmenter", None)
+        self.segmenter.segment("")  # loads it, so that errors come here
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "segmenter"}
+
+
+def _words(token: conllu.Token, text: str) -> list[str]:
+    forms = [word.form for word in token.words] if token.is_multiword else [text]
+    return forms if "".join(forms) == text else [text]
 
 
 @Language.factory(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,11 @@ from starlette.types import ASGIApp
 
 from biplanar.decoding import all_decoders
 from biplanar.encodings import all_encodings
-from biplanar.serve import documents, udpipe
 from biplanar.serve.batching import Batcher
-from biplanar.serve.budget import ByteBudget, Lease
 from biplanar.serve.config import ServerConfig
+from biplanar.serve.documents import ParseAnswer, compare_plan
 from biplanar.serve.forms import body_fields, media_type, query_fields
-from biplanar.serve.guard import ANSWER, BODY, CLIENT_LEFT, Guard
+from biplanar.serve.guard import ANSWER, BODY, CLIENT_LEFT, ByteBudget, Guard, Lease
 from biplanar.serve.jobs import RequestPlan
 from biplanar.serve.metrics import Metrics
 from biplanar.serve.models import Models
@@ -43,6 +41,7 @@ from biplanar.serve.schemas import (
     UDPipeModels,
     UDPipeResult,
 )
+from biplanar.serve.udpipe import models_answer, process_plan
 
 STATIC = Path(__file__).parent / "static"
 SHOWN_LIMITS = ("words", "sentence_words", "word_characters", "drawn_words", "best", "seconds")
@@ -62,15 +61,13 @@ class Service:
     def operations(self) -> list[Operation]:
         """The routes that the description tells of."""
         return [
-            Operation("GET", "/api/models", self.list_models, Choices),
-            Operation("POST", "/api/parse", self.parse, Parsed, ParseRequest),
-            Operation("POST", "/api/compare", self.compare, Compared, CompareRequest),
-            Operation("GET", "/models", self.udpipe_models, UDPipeModels),
-            Operation("POST", "/models", self.udpipe_models, UDPipeModels),
-            Operation("GET", "/process", self.udpipe_process, UDPipeResult, ProcessRequest),
-            Operation("POST", "/process", self.udpipe_process, UDPipeResult, ProcessRequest),
-            Operation("GET", "/healthz", self.health, Health, statuses=(200, 503)),
-            Operation("GET", "/metrics", self.show_metrics),
+            Operation(["GET"], "/api/models", self.list_models, Choices),
+            Operation(["POST"], "/api/parse", self.parse, Parsed, ParseRequest),
+            Operation(["POST"], "/api/compare", self.compare, Compared, CompareRequest),
+            Operation(["GET", "POST"], "/models", self.udpipe_models, UDPipeModels),
+            Operation(["GET", "POST"], "/process", self.udpipe_process, UDPipeResult, ProcessRequest),
+            Operation(["GET"], "/healthz", self.health, Health, statuses=(200, 503)),
+            Operation(["GET"], "/metrics", self.show_metrics),
         ]
 
     # Reading
@@ -141,19 +138,18 @@ class Service:
     async def parse(self, request: Request) -> Response:
         """Parse text, words or CoNLL-U."""
         body = await self._json_body(request)
-        prepare = partial(documents.ParseAnswer.plan, body, self.models, self.config)
-        return await self.answer(request, prepare, len(body))
+        return await self.answer(request, lambda: ParseAnswer(body, self.models, self.config).plan(), len(body))
 
     async def compare(self, request: Request) -> Response:
         """Compare gold trees with a system's."""
         body = await self._json_body(request)
-        return await self.answer(request, partial(documents.compare_plan, body, self.config), len(body))
+        return await self.answer(request, lambda: compare_plan(body, self.config), len(body))
 
     # Routes of UDPipe's interface
 
     async def udpipe_models(self, _: Request) -> Response:
         """UDPipe: the models."""
-        return Response(udpipe.models_answer(self.models), media_type=JSON, headers=CROSS_ORIGIN_HEADERS)
+        return Response(models_answer(self.models), media_type=JSON, headers=CROSS_ORIGIN_HEADERS)
 
     async def udpipe_process(self, request: Request) -> Response:
         """UDPipe: tokenize, tag and parse."""
@@ -161,7 +157,7 @@ class Service:
         body = await self.read(request) if request.method == "POST" else b""
 
         def prepare() -> RequestPlan:
-            return udpipe.process_plan(query_fields(query) | body_fields(content_type, body), self.models)
+            return process_plan(query_fields(query) | body_fields(content_type, body), self.models)
 
         return await self.answer(request, prepare, len(query) + len(body), CROSS_ORIGIN_HEADERS)
 
@@ -217,14 +213,11 @@ def create_app(models: Models, config: ServerConfig | None = None) -> ASGIApp:
     async def index(request: Request) -> Response:
         return await files.get_response("index.html", request.scope)
 
-    by_path: dict[str, list[Operation]] = {}
-    for one in operations:
-        by_path.setdefault(one.path, []).append(one)
     routes = [
         Route("/", index),
         Mount("/static", files),
         Route("/openapi.json", openapi),
-        *(Route(path, same[0].endpoint, methods=[one.method for one in same]) for path, same in by_path.items()),
+        *(Route(one.path, one.endpoint, methods=one.methods) for one in operations),
     ]
     starlette = Starlette(
         routes=routes,
@@ -232,7 +225,7 @@ def create_app(models: Models, config: ServerConfig | None = None) -> ASGIApp:
         exception_handlers={ClientDisconnect: _client_left, HTTPException: _failed, Exception: _failed},
     )
     starlette.router.redirect_slashes = False  # a redirection would lead to whatever host the request names
-    paths = frozenset({"/", "/openapi.json", *by_path})
+    paths = frozenset({"/", "/openapi.json", *(one.path for one in operations)})
     return Guard(starlette, paths, config, service.metrics, service.bodies, service.answers)
 
 

@@ -17,8 +17,8 @@ from threading import Condition, Thread
 
 from starlette.exceptions import HTTPException
 
-from biplanar.serve.budget import Lease
 from biplanar.serve.config import ServerConfig
+from biplanar.serve.guard import Lease
 from biplanar.serve.jobs import Job, Parsing, RequestPlan
 from biplanar.serve.metrics import Metrics
 from biplanar.serve.responses import as_refusal, refusal

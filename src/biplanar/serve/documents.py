@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import chain, repeat
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -17,6 +15,7 @@ from biplanar.decoding import get_decoder
 from biplanar.decoding.search import finds_several_trees
 from biplanar.draw import Entry, draw_comparison, paired
 from biplanar.draw.arcs import planes_to_draw
+from biplanar.draw.layout import Rows
 from biplanar.draw.sentences import Differences, label_rows, shown_planes
 from biplanar.draw.svg import canvas_of, to_svg
 from biplanar.draw.tags import COLUMNS, check_columns, columns_of
@@ -48,39 +47,33 @@ SOURCES = ("text", "words", "conllu")
 SEVERAL_TREES, SHOWN_TREE, DRAWN_TREE, REPLAYED_TREE = 3.0, 0.1, 0.25, 0.1
 
 
-@dataclass(frozen=True)
 class ParseAnswer:
-    """How a request for `/api/parse` is answered."""
+    """How a request for `/api/parse` is answered; the request is read and checked first."""
 
-    request: ParseRequest
-    model: Model
-    labels: str  # the name of an encoding
-    columns: list[str]  # to draw under the words
+    def __init__(self, body: bytes, models: Models, config: ServerConfig) -> None:
+        self.request, self.config = read_json(body, ParseRequest), config
+        self.model = models.find(self.request.model)
+        get_decoder(self.request.decoder)
+        self.labels = self.request.labels or self.model.encoding  # the name of an encoding
+        self.encoding = get_encoding(self.labels)
+        self.columns = [name for name in self.request.columns.split(",") if name]  # to draw under the words
+        check_columns(self.columns)
+        _check(self.request, self.model, config)
 
-    @classmethod
-    def plan(cls, body: bytes, models: Models, config: ServerConfig) -> RequestPlan:
-        """Read a request, or refuse it."""
-        request = read_json(body, ParseRequest)
-        model = models.find(request.model) if request.model else models.default
-        get_decoder(request.decoder)
-        get_encoding(request.labels or model.encoding)
-        columns = [name for name in request.columns.split(",") if name]
-        check_columns(columns)
-        _check(request, model, config)
-        return cls(request, model, request.labels or model.encoding, columns)._plan(config)
-
-    def _plan(self, config: ServerConfig) -> RequestPlan:
+    def plan(self) -> RequestPlan:
+        """What is to be parsed, and how the answer is made."""
         request, model, sentences = self.request, self.model, self._sentences()
         options = ParseOptions(request.decoder, probabilities=request.probabilities, retag=request.retag)
         tree_cost = SHOWN_TREE + DRAWN_TREE * request.svg + REPLAYED_TREE * request.replay
         facts = {"model": model.name, "decoder": request.decoder, "labels": self.labels}
         return RequestPlan(
             model.parsable(sentences) if request.parse else sentences,
-            self._renderer(),
+            self._render,
             _json(facts)[:-1] + b',"sentences":[',
+            b",",
             lambda: b"]}",
             model.parsing(options, best=request.best) if request.parse else None,
-            most_words=config.drawn_words // request.best if request.svg or request.best > 1 else None,
+            most_words=self.config.drawn_words // request.best if request.svg or request.best > 1 else None,
             cost=1 + (SEVERAL_TREES if request.best > 1 else 0) + request.best * tree_cost,
         )
 
@@ -93,17 +86,11 @@ class ParseAnswer:
             return iter(parse_conllu(self.request.conllu, "conllu"))
         return map(Sentence.from_words, self.request.words)
 
-    def _renderer(self) -> Callable[[list[Trees]], Iterator[bytes]]:
-        separators = chain([b""], repeat(b","))
-
-        def render(parsed: list[Trees]) -> Iterator[bytes]:
-            for trees in parsed:
-                yield next(separators) + _json(self._shown(trees[0][0]))[:-2]  # what ends an empty list of trees
-                for number, (tree, score) in enumerate(trees):
-                    yield b"," * (number > 0) + _json(self._shown_tree(tree, score))
-                yield b"]}"
-
-        return render
+    def _render(self, trees: Trees) -> Iterator[bytes]:
+        yield _json(self._shown(trees[0][0]))[:-2]  # what ends an empty list of trees
+        for number, (tree, score) in enumerate(trees):
+            yield b"," * (number > 0) + _json(self._shown_tree(tree, score))
+        yield b"]}"
 
     def _shown(self, sentence: Sentence) -> ParsedSentence:
         """A sentence without its trees."""
@@ -138,31 +125,23 @@ class ParseAnswer:
             "conllu": sentence.to_conllu(),
         }
 
-    def _drawn(self, sentence: Sentence, planes: list[int], rows: dict[str, tuple[str, ...]] | None) -> str:
+    def _drawn(self, sentence: Sentence, planes: list[int], rows: Rows | None) -> str:
         """The tree with probabilities behind its relations, and with the arcs that only the labels have, hidden."""
-        tree, columns, extra = sentence.tree, columns_of(sentence, self.columns), self._extra(sentence, planes, rows)
+        forms, tree, columns = sentence.forms, sentence.tree, columns_of(sentence, self.columns)
         if (likely := self._probabilities(sentence)) is not None:
             shown = zip(tree.deprels, likely, strict=True)
             tree = DataTree(tree.heads, tuple(f"{deprel} {_percent(one)}" for deprel, one in shown))
-        forms = sentence.forms
-        return to_svg(
-            [canvas_of(forms, tree, planes=planes, labels=rows, columns=columns, annotated=True, extra=extra)]
-        )
+        extra = self._extra(sentence, planes, rows) if rows else []
+        canvas = canvas_of(forms, tree, planes=planes, labels=rows, columns=columns, annotated=True, extra=extra)
+        return to_svg([canvas])
 
-    def _extra(
-        self, sentence: Sentence, planes: list[int], rows: dict[str, tuple[str, ...]] | None
-    ) -> list[tuple[int, int, int]]:
+    def _extra(self, sentence: Sentence, planes: list[int], rows: Rows) -> list[tuple[int, int, int]]:
         """Arcs that the labels say and the tree does not have: some encodings cannot say every tree."""
-        if rows is None:
-            return []
         columns, upos = [Column.of(row) for row in rows.values()], Column.of(sentence.upos)
-        said = get_encoding(self.labels).decode(columns, np.array([0, len(sentence)]), upos).tolist()
-        arcs = enumerate(zip(said, sentence.heads, planes, strict=True), 1)
-        return [
-            (head, word, plane if head else 0)
-            for word, (head, own, plane) in arcs
-            if head >= 0 and head not in (own, word)
-        ]
+        said = self.encoding.decode(columns, np.array([0, len(sentence)]), upos).tolist()
+        arcs = zip(said, range(1, len(said) + 1), planes, sentence.heads, strict=True)
+        wrong = ((head, word, plane) for head, word, plane, own in arcs if head >= 0 and head not in (own, word))
+        return [(head, word, plane if head else 0) for head, word, plane in wrong]
 
     def _probabilities(self, sentence: Sentence) -> list[float] | None:
         """As MISC says, where they were asked for; anything may stand in that of a file."""
@@ -172,18 +151,13 @@ class ParseAnswer:
             return None
         return found if found is not None and all(0 <= one <= 1 for one in found) else None
 
-    def _replayed(self, rows: dict[str, tuple[str, ...]]) -> Replay | None:
+    def _replayed(self, rows: Rows) -> Replay | None:
         """How the labels are decoded, step by step, if they drive an automaton."""
-        (labels, *_) = rows.values()
-        shown = replay(get_encoding(self.labels), labels)
-        if shown is None:
-            return None
-        return {"stacks": shown.stacks, "first": shown.first, "steps": shown.steps}
+        shown = replay(self.encoding, next(iter(rows.values())))
+        return {"stacks": shown.stacks, "first": shown.first, "steps": shown.steps} if shown else None
 
-    def _rows(self, sentence: Sentence) -> dict[str, tuple[str, ...]] | None:
+    def _rows(self, sentence: Sentence) -> Rows | None:
         """The labels by task; None where the encoding has none for such a tree."""
-        if get_encoding(self.labels).needs_upos and "_" in sentence.upos:
-            return None
         try:
             return label_rows(sentence, self.labels)
         except FormatError:
@@ -222,18 +196,17 @@ def compare_plan(body: bytes, config: ServerConfig) -> RequestPlan:
     request = read_json(body, CompareRequest)
     pairs = list(paired(parse_conllu(request.gold, "gold"), parse_conllu(request.system, "system")))
     gold, system = ([pair[side] for pair in pairs] for side in (0, 1))
-    others, separators = iter(system), chain([b""], repeat(b","))
+    others = iter(system)
 
-    def render(chunk: list[Trees]) -> Iterator[bytes]:
-        for ((sentence, _),) in chunk:
-            yield next(separators) + _json(_compared(sentence, next(others)))
+    def render(trees: Trees) -> Iterator[bytes]:
+        yield _json(_compared(trees[0][0], next(others)))
 
     def closing() -> bytes:
         scores = evaluate(gold, system).scores
         return b'],"scores":' + _json({name: scores[name].f1 for name in ("UAS", "LAS")}) + b"}"
 
     cost = SHOWN_TREE + 2 * DRAWN_TREE
-    return RequestPlan(iter(gold), render, b'{"sentences":[', closing, most_words=config.drawn_words, cost=cost)
+    return RequestPlan(iter(gold), render, b'{"sentences":[', b",", closing, most_words=config.drawn_words, cost=cost)
 
 
 def _compared(gold: Sentence, system: Sentence) -> ComparedSentence:

@@ -7,12 +7,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from ipaddress import ip_address
+from threading import Lock
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from biplanar.serve.budget import ByteBudget
 from biplanar.serve.config import ServerConfig
 from biplanar.serve.metrics import Metrics
 from biplanar.serve.responses import SECURITY_HEADERS, refusal, refused
@@ -83,6 +83,43 @@ class Exchange:
         for start in starts:
             await self.forward({**message, "body": body[start : start + SENT_AT_ONCE], "more_body": True})
         await self.forward({**message, "body": body[last:]} if starts else message)
+
+
+# Bytes that requests and answers hold
+
+
+class ByteBudget:
+    """A number of bytes that may be held at a time. Any thread may use it."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit, self.held = limit, 0
+        self.lock = Lock()
+
+    def lease(self) -> Lease:
+        """A lease that holds nothing yet."""
+        return Lease(self)
+
+
+class Lease:
+    """The bytes that one request holds of a budget, until it is closed."""
+
+    def __init__(self, budget: ByteBudget) -> None:
+        self._budget, self.size, self._closed = budget, 0, False
+
+    def take(self, size: int) -> bool:
+        """Hold some bytes more, if there is room for them; a closed lease has none."""
+        with self._budget.lock:
+            if self._closed or self._budget.held + size > self._budget.limit:
+                return False
+            self.size += size
+            self._budget.held += size
+            return True
+
+    def close(self) -> None:
+        """Give back all bytes."""
+        with self._budget.lock:
+            self._budget.held -= self.size
+            self.size, self._closed = 0, True
 
 
 # Hosts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -13,8 +13,8 @@ from http import HTTPStatus
 from biplanar.data.conllu import Sentence
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
-from biplanar.serve.budget import Lease
 from biplanar.serve.config import ServerConfig
+from biplanar.serve.guard import Lease
 from biplanar.serve.responses import refusal
 
 # Requests of lower cost go first, but not forever: each waits as if it had come later.
@@ -47,28 +47,24 @@ class Parsing:
             several = partial(self.parser.several_trees, wanted=self.best, options=self.options, chosen_first=True)
             return [[*several(sentence).trees] for sentence in sentences]
         parsed = self.parser.pipe(sentences, self.options)
-        return [
-            [
-                (
-                    after.with_columns({number: before.column(number) for number in self.kept}) if self.kept else after,
-                    None,
-                )
-            ]
-            for before, after in zip(sentences, parsed, strict=True)
-        ]
+        return [[(self._mixed(*pair), None)] for pair in zip(sentences, parsed, strict=True)]
+
+    def _mixed(self, before: Sentence, after: Sentence) -> Sentence:
+        return after.with_columns({number: before.column(number) for number in self.kept}) if self.kept else after
 
 
 @dataclass(frozen=True)
 class RequestPlan:
     """What a request comes to: sentences, perhaps to be parsed, and how an answer is made of them.
 
-    Sentences are read, parsed and rendered in chunks. `render` makes the bytes that a chunk adds to the answer, in
-    steps that are short enough for something else to be done between them.
+    `render` makes the bytes that a sentence adds to the answer, in steps that are short enough for something else to be
+    done between them.
     """
 
     sentences: Iterator[Sentence]
-    render: Callable[[list[Trees]], Iterator[bytes]]
+    render: Callable[[Trees], Iterable[bytes]]
     opening: bytes = b""  # of the answer
+    separator: bytes = b""  # of sentences
     closing: Callable[[], bytes] = bytes
     parsing: Parsing | None = None
     most_words: int | None = None  # if fewer are allowed than for other requests
@@ -101,7 +97,6 @@ class Job:
         self._words = 0
         self._rendering: Iterator[bytes] | None = None
         self._rendered: list[bytes] = []
-        self._rendered_bytes = 0
 
     def __lt__(self, other: Job) -> bool:
         """Whether it goes before another."""
@@ -153,9 +148,12 @@ class Job:
         """Go on with the trees of the chunk."""
         self.chunk, self._rendering = [], self._parts(trees)
 
-    def _parts(self, trees: list[Trees]) -> Iterator[bytes]:
+    def _parts(self, parsed: list[Trees]) -> Iterator[bytes]:
         assert self._plan is not None
-        yield from self._plan.render(trees)
+        for trees in parsed:
+            if self._rendered:
+                yield self._plan.separator
+            yield from self._plan.render(trees)
 
     def render(self, seconds: float) -> None:
         """Render the trees, for about that long at a time; after the last ones, answer."""
@@ -172,8 +170,7 @@ class Job:
 
     def _keep(self, part: bytes) -> None:
         self._rendered.append(part)
-        self._rendered_bytes += len(part)
-        if self._rendered_bytes > self._config.answer_bytes:
+        if self._lease.size + len(part) > self._config.answer_bytes:
             message = f"the answer is larger than {self._config.answer_bytes} bytes: ask for less at once"
             raise refusal(message, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         if not self._lease.take(len(part)):

@@ -171,7 +171,9 @@ class Models:
         return found
 
     def find(self, name: str) -> Model:
-        """The model of that name, or the first whose name begins with it and a hyphen."""
+        """The model of that name, or the first whose name begins with it and a hyphen; without a name, the default."""
+        if not name:
+            return self.default
         if name not in self._by_alias:
             raise UnknownNameError("model", name, [model.name for model in self.all])
         return self._by_alias[name]

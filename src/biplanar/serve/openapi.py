@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
-from pydantic.json_schema import models_json_schema
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -40,7 +39,7 @@ REFUSALS = {
 class Operation:
     """A route, and the types of what is asked and answered there."""
 
-    method: str
+    methods: list[str]
     path: str
     endpoint: Callable[[Request], Awaitable[Response]]
     answer: Any = str  # which is plain text, as other types are JSON
@@ -50,14 +49,9 @@ class Operation:
 
 def describe(operations: Sequence[Operation], config: ServerConfig) -> Schema:
     """The whole description."""
-    answers = [(str(number), "serialization", TypeAdapter(one.answer)) for number, one in enumerate(operations)]
-    requests = {one.request for one in operations if one.request is not None}
-    found, answered = TypeAdapter.json_schemas(answers, ref_template=REFERENCE)  # type: ignore[arg-type]
-    _, asked = models_json_schema([(kind, "validation") for kind in requests], ref_template=REFERENCE)
-    paths: Schema = {}
-    for number, one in enumerate(operations):
-        described = _operation(one, found[str(number), "serialization"])
-        paths.setdefault(one.path, {})[one.method.lower()] = described
+    answers = [(one.path, "serialization", TypeAdapter(one.answer)) for one in operations]
+    requests = [(one.path, "validation", TypeAdapter(one.request)) for one in operations if one.request]
+    found, defined = TypeAdapter.json_schemas([*answers, *requests], ref_template=REFERENCE)  # type: ignore[list-item]
     return {
         "openapi": "3.1.0",
         "info": {
@@ -66,14 +60,19 @@ def describe(operations: Sequence[Operation], config: ServerConfig) -> Schema:
             "description": "Dependency parsing as tagging. `/models` and `/process` are UDPipe's interface.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "paths": paths,
-        "components": {"schemas": _limited(asked["$defs"] | answered["$defs"], config)},
+        "paths": {
+            one.path: {
+                method.lower(): _operation(one, method, found[one.path, "serialization"]) for method in one.methods
+            }
+            for one in operations
+        },
+        "components": {"schemas": _limited(defined["$defs"], config)},
     }
 
 
-def _operation(one: Operation, answer: Any) -> Schema:
+def _operation(one: Operation, method: str, answer: Any) -> Schema:
     described: Schema = {
-        "operationId": f"{one.endpoint.__name__}_{one.method.lower()}",
+        "operationId": f"{one.endpoint.__name__}_{method.lower()}",
         "summary": one.endpoint.__doc__,
         "responses": {str(status): _response("The answer.", answer, one.answer) for status in one.statuses},
     }
@@ -81,7 +80,7 @@ def _operation(one: Operation, answer: Any) -> Schema:
         kind = str if one.path in UDPIPE_PATHS else Error
         error = TypeAdapter(kind).json_schema()
         described["responses"] |= {str(status): _response(why, error, kind) for status, why in REFUSALS.items()}
-        described |= _asked(one, one.request)
+        described |= _asked(one.path, method, one.request)
     return described
 
 
@@ -89,9 +88,9 @@ def _response(description: str, schema: Any, kind: Any) -> Schema:
     return {"description": description, "content": {TEXT if kind is str else JSON: {"schema": schema}}}
 
 
-def _asked(one: Operation, request: type[BaseModel]) -> Schema:
+def _asked(path: str, method: str, request: type[BaseModel]) -> Schema:
     """The fields of a request: in the query, or in a body of JSON or a form."""
-    if one.method == "GET":
+    if method == "GET":
         schema = request.model_json_schema()
         place = {"in": "query", "allowEmptyValue": True}
         return {
@@ -101,7 +100,7 @@ def _asked(one: Operation, request: type[BaseModel]) -> Schema:
             ]
         }
     reference = {"schema": {"$ref": REFERENCE.format(model=request.__name__)}}
-    kinds = FORMS if one.path in UDPIPE_PATHS else (JSON,)
+    kinds = FORMS if path in UDPIPE_PATHS else (JSON,)
     return {"requestBody": {"required": True, "content": dict.fromkeys(kinds, reference)}}
 
 

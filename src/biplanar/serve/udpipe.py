@@ -46,23 +46,25 @@ def _json(value: Any) -> bytes:
 def process_plan(fields: Fields, models: Models) -> RequestPlan:
     """Read a request for `/process`."""
     request = validated(fields, ProcessRequest)
-    model = models.find(request.model) if request.model else models.default
-    writer = Writer(_format("output", request.output, WRITERS), model)
+    model = models.find(request.model)
+    write = WRITERS[_format("output", request.output, WRITERS)]
     source = _source(request)
     sentences = _read(source, request, model)
     tag, parse = request.tagger != OFF, request.parser != OFF
     if tag and model.has_udpipe_tagger:
         sentences = (tagged for sentence in sentences for tagged in model.parser.segmenter.tag([sentence]))
     parsing = _parsing(model, tag=tag, parse=parse, retag=source == CONLLU or model.has_udpipe_tagger)
+    written = ""
+
+    def render(trees: Trees) -> Iterator[bytes]:
+        nonlocal written
+        written = write(trees[0][0], model, written)
+        yield json.dumps(written, ensure_ascii=False)[1:-1].encode()
+
     # The sentences go between the last two quotation marks.
     before, _, after = _json({"model": model.name, "acknowledgements": [], "result": ""}).rpartition(b'""')
-    return RequestPlan(
-        model.parsable(sentences) if parsing else sentences,
-        writer.render,
-        before + b'"',
-        lambda: b'"' + after,
-        parsing,
-    )
+    sentences = model.parsable(sentences) if parsing else sentences
+    return RequestPlan(sentences, render, before + b'"', closing=lambda: b'"' + after, parsing=parsing)
 
 
 def _parsing(model: Model, *, tag: bool, parse: bool, retag: bool) -> Parsing | None:
@@ -113,50 +115,21 @@ def _horizontal(text: str) -> Iterator[Sentence]:
     return numbered([word.replace(NO_BREAK_SPACE, " ") for word in words] for words in sentences)
 
 
-def _vertical(text: str) -> Iterator[Sentence]:
-    return numbered(split_vertical(text.split("\n")))
-
-
 READERS: dict[str, Callable[[str], Iterator[Sentence]]] = {
     CONLLU: _conllu,
     "horizontal": _horizontal,
-    "vertical": _vertical,
+    "vertical": lambda text: numbered(split_vertical(text.split("\n"))),
 }
 
 
 # Writing
 
 
-class Writer:
-    """Writes sentences in one of the formats; what stands at the beginning is written once."""
-
-    def __init__(self, output: str, model: Model) -> None:
-        self._write, self._model, self._before = WRITERS[output], model, ""
-
-    def render(self, chunk: list[Trees]) -> Iterator[bytes]:
-        """What each sentence adds to a JSON string."""
-        for ((sentence, _),) in chunk:
-            self._before = self._write(sentence, self._model, self._before)
-            yield json.dumps(self._before, ensure_ascii=False)[1:-1].encode()
-
-
 def _as_conllu(sentence: Sentence, model: Model, before: str) -> str:
     if before:
         return sentence.to_conllu()
-    origin = {
-        "generator": f"Biplanar {__version__}",
-        "udpipe_model": model.name,
-        "udpipe_model_licence": model.licence,
-    }
-    return sentence.with_comments(origin).to_conllu()
-
-
-def _as_line(sentence: Sentence, *_: Model | str) -> str:
-    return " ".join(form.replace(" ", NO_BREAK_SPACE) for form in sentence.forms) + "\n"
-
-
-def _as_column(sentence: Sentence, *_: Model | str) -> str:
-    return "\n".join(sentence.forms) + "\n\n"
+    origin = {"udpipe_model": model.name, "udpipe_model_licence": model.licence}
+    return sentence.with_comments({"generator": f"Biplanar {__version__}", **origin}).to_conllu()
 
 
 def _as_text(sentence: Sentence, _: Model, before: str) -> str:
@@ -168,7 +141,7 @@ def _as_text(sentence: Sentence, _: Model, before: str) -> str:
 # From a sentence, the model and what was written of the sentence before, to what is written.
 WRITERS: dict[str, Callable[[Sentence, Model, str], str]] = {
     CONLLU: _as_conllu,
-    "horizontal": _as_line,
-    "vertical": _as_column,
+    "horizontal": lambda sentence, *_: " ".join(form.replace(" ", NO_BREAK_SPACE) for form in sentence.forms) + "\n",
+    "vertical": lambda sentence, *_: "\n".join(sentence.forms) + "\n\n",
     "plaintext": _as_text,
 }
