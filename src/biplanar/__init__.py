@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from biplanar.data.hooks import hook
+from biplanar.plugins import hook
 
 if TYPE_CHECKING:
     from pathlib import Path

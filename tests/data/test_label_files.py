@@ -47,61 +47,49 @@ class TestBadFiles:
             ("a\t_\troot\n\nb\t_\t_\tx\n", "labels:3: expected 3 columns (form, plane1, deprel), found 4"),
             ("a _ root\n", "labels:1: expected 3 columns (form, plane1, deprel), found 1"),
             ("a\t_\troot\n \n", "labels:2: expected 3 columns (form, plane1, deprel), found 1"),
-            ("\t_\troot\n", "labels:1: expected text without tabs and line ends as 'form', found ''"),
-            ("\na\t_\troot\nb\t_\t\n\n", "labels:3: expected text without tabs and line ends as 'deprel', found ''"),
-            ("\na\t_\troot\nb\t_\t", "labels:3: expected text without tabs and line ends as 'deprel', found ''"),
-            ("", "labels:1: expected at least one sentence, found an empty file"),
-            ("\n\n\n", "labels:1: expected at least one sentence, found an empty file"),
+            ("\t_\troot\n", "labels:1: 'form' cannot be ''"),
+            ("\na\t_\troot\nb\t_\t\n\n", "labels:3: 'deprel' cannot be ''"),
+            ("\na\t_\troot\nb\t_\t", "labels:3: 'deprel' cannot be ''"),
+            ("", "labels:1: the file has no sentences"),
+            ("\n\n\n", "labels:1: the file has no sentences"),
         ],
         ids=ascii,
     )
     def test_tab_separated(self, tmp_path, content, message):
-        assert message_of(tmp_path, content) == message
-
-    def test_tags_that_are_missing(self, tmp_path):
-        wanted = "labels:1: expected 4 columns (form, upos, head, deprel), found 3"
-        assert message_of(tmp_path, "a\t-1@ROOT\troot\n", names=POSITIONS) == wanted
-        wanted = "labels:1: expected text without tabs and line ends as 'upos', found ''"
-        assert message_of(tmp_path, "a\t\t-1@ROOT\troot\n", names=POSITIONS) == wanted
-
-    def test_what_is_no_tag(self, tmp_path):
-        wanted = "labels:3: expected a part-of-speech tag as 'upos', found '_'"
-        assert message_of(tmp_path, "\na\tX\t0\tx\nb\t_\t-1\ty\n", names=POSITIONS) == wanted
-        wanted = "labels:2: expected a part-of-speech tag as 'upos', found the brackets '/>' of another encoding"
-        assert message_of(tmp_path, "a\t_\t_\troot\nb\t/>\t_\tobj\n", names=POSITIONS) == wanted
+        assert message_of(tmp_path, content).startswith(message)
 
     @pytest.mark.parametrize(
         ("content", "message"),
         [
-            ("{\n", "expected a JSON object, found a line that is none: Expecting property name"),
-            ("a\t_\troot\n", "expected a JSON object, found a line that is none: Expecting value"),
-            ("[" * 100_000, "expected a JSON object, found a line that is none: maximum recursion depth"),
-            ('{"form": ' + "9" * 5000 + "}", "expected a JSON object, found a line that is none: Exceeds the limit"),
-            ("[]", "expected a list of strings as 'form', found []"),
-            ("null", "expected a list of strings as 'form', found None"),
-            ("{}", "expected a list of strings as 'form', found None"),
-            ('{"form": []}', "expected a list of strings as 'form', found []"),
-            ('{"form": "abc"}', "expected a list of strings as 'form', found 'abc'"),
-            ('{"form": ["a", 1]}', "expected a list of strings as 'form', found ['a', 1]"),
-            ('{"form": ["a"], "plane1": ["_"]}', "expected a list of strings as 'deprel', found None"),
-            ('{"form": ["a", "b"], "plane1": ["_"]}', "expected 2 values as 'plane1', found 1"),
-            ('{"form": ["a"], "plane1": ["_"], "deprel": ["x", "y"]}', "expected 1 values as 'deprel', found 2"),
-            (
-                '{"form": ["a", ""], "plane1": ["", ""], "deprel": ["x", "y"]}',
-                "expected text without tabs and line ends as 'form', found ''",
-            ),
-            (
-                '{"form": ["a\\tb"], "plane1": ["_"], "deprel": ["x"]}',
-                "expected text without tabs and line ends as 'form', found 'a\\tb'",
-            ),
-            (
-                '{"form": ["a"], "plane1": ["_"], "deprel": ["x\\ny"]}',
-                "expected text without tabs and line ends as 'deprel', found 'x\\ny'",
-            ),
-            (
-                '{"form": ["\\ud800"], "plane1": ["_"], "deprel": ["x"]}',
-                "expected text without tabs and line ends as 'form', found '\\ud800'",
-            ),
+            ("a\t-1@ROOT\troot\n", "labels:1: expected 4 columns (form, upos, head, deprel), found 3"),
+            ("a\t\t-1@ROOT\troot\n", "labels:1: 'upos' cannot be ''"),
+            ("\na\tX\t0\tx\nb\t_\t-1\ty\n", "labels:3: '_' is no part-of-speech tag"),
+            ("a\tX\t_\troot\nb\t/>\t_\tobj\n", "labels:2: '/>' is no part-of-speech tag"),
+        ],
+    )
+    def test_tags(self, tmp_path, content, message):
+        assert message_of(tmp_path, content, names=POSITIONS).startswith(message)
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("{\n", "not a JSON object: Expecting property name"),
+            ("a\t_\troot\n", "not a JSON object: Expecting value"),
+            ("[" * 100_000, "not a JSON object: maximum recursion depth"),
+            ('{"form": ' + "9" * 5000 + "}", "not a JSON object: Exceeds the limit"),
+            ("[]", "'form' is []"),
+            ("null", "'form' is None"),
+            ("{}", "'form' is None"),
+            ('{"form": []}', "'form' is []"),
+            ('{"form": "abc"}', "'form' is 'abc'"),
+            ('{"form": ["a", 1]}', "'form' is ['a', 1]"),
+            ('{"form": ["a"], "plane1": ["_"]}', "'deprel' is None"),
+            ('{"form": ["a", "b"], "plane1": ["_"]}', "'plane1' has 1 values for 2 words"),
+            ('{"form": ["a"], "plane1": ["_"], "deprel": ["x", "y"]}', "'deprel' has 2 values for 1 words"),
+            ('{"form": ["a", ""], "plane1": ["", ""], "deprel": ["x", "y"]}', "'form' cannot be ''"),
+            ('{"form": ["a\\tb"], "plane1": ["_"], "deprel": ["x"]}', "'form' cannot be 'a\\tb'"),
+            ('{"form": ["a"], "plane1": ["_"], "deprel": ["x\\ny"]}', "'deprel' cannot be 'x\\ny'"),
+            ('{"form": ["\\ud800"], "plane1": ["_"], "deprel": ["x"]}', "'form' cannot be '\\ud800'"),
         ],
         ids=range(17),
     )
@@ -111,8 +99,7 @@ class TestBadFiles:
 
     @pytest.mark.parametrize("content", ["", "\n \n"])
     def test_no_json_lines(self, tmp_path, content):
-        wanted = "labels:1: expected at least one sentence, found an empty file"
-        assert message_of(tmp_path, content, layout="jsonl") == wanted
+        assert message_of(tmp_path, content, layout="jsonl") == "labels:1: the file has no sentences"
 
     def test_a_long_value_is_cut_short(self, tmp_path):
         assert len(message_of(tmp_path, json.dumps({"form": "a" * 10_000}), layout="jsonl")) < 150

@@ -280,15 +280,9 @@ class TestDecoding:
     @every_layout
     def test_labels_of_another_encoding_are_no_tags(self, tmp_path, layout):
         labels, _ = labels_of(conllu_file(tmp_path / "words.conllu", SENTENCES), "2p-full", layout)
-        if layout == "jsonl":  # here columns have names, and there is none for the tags
-            message = "labels:1: expected a list of strings as 'upos', found None"
-        else:
-            message = (
-                "labels:2: expected a part-of-speech tag as 'upos', found the brackets '<\\\\' of another encoding"
-            )
         with pytest.raises(FormatError) as caught:
             decoded(labels, "rel-pos", layout)
-        assert str(caught.value) == message.replace("labels", str(labels))
+        assert ("'upos' is None" if layout == "jsonl" else "is no part-of-speech tag") in str(caught.value)
 
     def test_an_unknown_decoder(self, tmp_path):
         path = tmp_path / "labels"

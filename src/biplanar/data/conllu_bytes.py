@@ -89,9 +89,7 @@ class ConlluTable:
         """
         words = self.places.shape[1]
         if not words == len(heads) == len(deprels.ids):
-            raise TreeError(
-                f"expected trees of {words} words, found {len(heads)} heads and {len(deprels.ids)} relations"
-            )
+            raise TreeError(f"{len(heads)} heads and {len(deprels.ids)} relations for {words} words")
         if fault := find_fault(heads, self.offsets):
             raise TreeError(fault.message, fault.sentence)
         check_column("DEPREL", deprels.names)

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from biplanar.data.sentence import Sentence
 from biplanar.errors import needing
 
 if TYPE_CHECKING:
     import networkx
     import pandas
+
+    from biplanar.data.sentence import Sentence
 
 _COMMENT = re.compile(r"#\s*([^=]*?)\s*(?:=\s*(.*?)\s*)?$")
 

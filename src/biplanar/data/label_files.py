@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from biplanar.errors import FormatError, UnknownNameError
 # A sentence's columns by name: form, upos (only where the encoding needs it), the encoding's tasks, deprel.
 Columns = dict[str, list[str]]
 
-
 _BRACKETS = re.compile(r"[<>/\\]+")
 
 
@@ -25,24 +25,18 @@ def _to_tsv(columns: Columns) -> str:
 
 
 def _from_tsv(path: str | Path, names: list[str], text_encoding: str) -> Iterator[Columns]:
-    name, block, number = display_name(path), list[list[str]](), 0
-    for number, line in read_lines(path, text_encoding):
+    file, block, lines = display_name(path), list[list[str]](), list[int]()
+    for number, line in chain(read_lines(path, text_encoding), [(0, "")]):
         if line:
-            fields = line.split("\t")
-            if len(fields) != len(names):
-                message = f"expected {len(names)} columns ({', '.join(names)}), found {len(fields)}"
-                raise FormatError(name, number, message)
-            block.append(fields)
+            block.append(line.split("\t"))
+            lines.append(number)
+            if len(block[-1]) != len(names):
+                message = f"expected {len(names)} columns ({', '.join(names)}), found {len(block[-1])}"
+                raise FormatError(file, number, message)
         elif block:
-            yield _turned(names, block, name, number - len(block))
-            block = []
-    if block:
-        yield _turned(names, block, name, number + 1 - len(block))
-
-
-def _turned(names: list[str], block: list[list[str]], path: str, line: int) -> Columns:
-    columns = {name: list(column) for name, column in zip(names, zip(*block, strict=True), strict=True)}
-    return _checked(columns, path, range(line, line + len(block)))
+            columns = {name: list(column) for name, column in zip(names, zip(*block, strict=True), strict=True)}
+            yield _checked(columns, file, lines)
+            block, lines = [], []
 
 
 def _to_json(columns: Columns) -> str:
@@ -59,39 +53,34 @@ def _checked_record(line: str, names: list[str], path: str, number: int) -> Colu
     try:
         record: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
-        problem = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise FormatError(path, number, f"expected a JSON object, found a line that is none: {problem}") from error
+        raise FormatError(path, number, f"not a JSON object: {error}") from error
     columns: Columns = {}
     for name in names:
         values = record.get(name) if isinstance(record, dict) else record
         if not isinstance(values, list) or not values or not all(isinstance(value, str) for value in values):
-            raise FormatError(path, number, f"expected a list of strings as {name!r}, found {values!r:.60}")
+            raise FormatError(path, number, f"{name!r} is {values!r:.60}, no list of strings")
         columns[name] = values
         if len(values) != len(columns[names[0]]):
-            wanted = len(columns[names[0]])
-            raise FormatError(path, number, f"expected {wanted} values as {name!r}, found {len(values)}")
+            message = f"{name!r} has {len(values)} values for {len(columns[names[0]])} words"
+            raise FormatError(path, number, message)
     return _checked(columns, path, [number] * len(columns[names[0]]))
 
 
 def _checked(columns: Columns, path: str, lines: Sequence[int]) -> Columns:
-    """Labels may be any text, but what is written as CoNLL-U must fit into a column there."""
+    """Labels may be any text, but what is written as CoNLL-U must fit into a column there.
+
+    Brackets are no tags: they come from a file of another encoding, which may have as many columns.
+    """
     for name in ("form", "upos", "deprel"):
         values = columns.get(name, [])
         if (at := find_misfit(values)) is not None:
-            message = f"expected text without tabs and line ends as {name!r}, found {values[at]!r}"
-            raise FormatError(path, lines[at], message)
-    _check_tags(columns.get("upos", []), path, lines)
+            raise FormatError(
+                path, lines[at], f"{name!r} cannot be {values[at]!r}: it is empty or has tabs or line ends"
+            )
+    for tag, line in zip(columns.get("upos", []), lines, strict=False):
+        if tag == "_" or _BRACKETS.fullmatch(tag):
+            raise FormatError(path, line, f"{tag!r} is no part-of-speech tag; is the file of another encoding?")
     return columns
-
-
-def _check_tags(tags: Sequence[str], path: str, lines: Sequence[int]) -> None:
-    """Brackets are no tags: they come from a file of another encoding, which may have as many columns."""
-    for at, tag in enumerate(tags):
-        if _BRACKETS.fullmatch(tag):
-            message = f"expected a part-of-speech tag as 'upos', found the brackets {tag!r} of another encoding"
-            raise FormatError(path, lines[at], message)
-    if "_" in tags:
-        raise FormatError(path, lines[tags.index("_")], "expected a part-of-speech tag as 'upos', found '_'")
 
 
 @dataclass(frozen=True)
@@ -117,6 +106,6 @@ def read_labels(path: str | Path, names: list[str], layout: str, text_encoding: 
     sentences = get_layout(layout).read(path, names, text_encoding)
     first = next(sentences, None)
     if first is None:
-        raise FormatError(display_name(path), 1, "expected at least one sentence, found an empty file")
+        raise FormatError(display_name(path), 1, "the file has no sentences")
     yield first
     yield from sentences

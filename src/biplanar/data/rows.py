@@ -1,9 +1,9 @@
-"""Lines of CoNLL-U: their columns, and the same lines with other values in some."""
+"""Lines of CoNLL-U: their columns, and what a column can hold."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from biplanar.errors import FormatError, LabelError
 
@@ -12,40 +12,6 @@ ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 EMPTY = "_"  # a column without a value
 
 _NOT_IN_COLUMNS = re.compile("[\t\n\ud800-\udfff]")
-
-
-def is_comment(line: str, keys: Sequence[str]) -> bool:
-    """Whether a line is a comment `# key` or `# key = ...`."""
-    return line.startswith("#") and line[1:].partition("=")[0].strip() in keys
-
-
-def with_arc(row: str, head: int, deprel: str) -> str:
-    """A row with another head and relation."""
-    before = row.split("\t", HEAD)
-    after = before.pop().split("\t", 2)[2]
-    return "\t".join([*before, str(head), deprel, after])
-
-
-def with_misc(row: str, key: str, value: str | None) -> str:
-    """A row with `key=value` in its MISC, in the place of one with that key; None: without."""
-    *before, misc = row.split("\t")
-    items = [] if misc == "_" else [item for item in misc.split("|") if item.partition("=")[0] != key]
-    if value is not None:
-        items.append(f"{key}={value}")
-    return "\t".join([*before, "|".join(items) or "_"])
-
-
-def with_line_misc(line: str, key: str, by_id: Mapping[str, str]) -> str:
-    """A line with `key=value` in its MISC, if there is a value for its ID."""
-    row = bare(line)
-    value = by_id.get(row.partition("\t")[0])
-    return line if value is None or row.startswith("#") else line.replace(row, with_misc(row, key, value))
-
-
-def renew(line: str, renewed: dict[str, str]) -> str:
-    """A line with its row replaced, where it holds one that was renewed."""
-    row = bare(line)
-    return line.replace(row, renewed[row]) if row in renewed else line
 
 
 def bare(line: str) -> str:
@@ -67,13 +33,6 @@ def check_column(name: str, values: Sequence[str]) -> None:
     """Raise an error at the first value that the column cannot hold."""
     if (at := find_misfit(values)) is not None:
         raise LabelError(f"value {at + 1}: {name} cannot be {values[at]!r}: it is empty or has tabs or line ends")
-
-
-def check_comments(lines: Sequence[str]) -> None:
-    """Raise an error at the first line that is no comment."""
-    for number, line in enumerate(lines, 1):
-        if not line.startswith("#"):
-            raise FormatError("<words>", number, f"{line!r} is no comment: it does not begin with #")
 
 
 def words_to_conllu(forms: Sequence[str], *, upos: Sequence[str] | None = None, comments: Sequence[str] = ()) -> str:

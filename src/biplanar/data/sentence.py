@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,27 +11,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from biplanar.data.hooks import HOOKS
-from biplanar.data.rows import (
-    COLUMNS,
-    DEPREL,
-    FORM,
-    HEAD,
-    MISC,
-    UPOS,
-    bare,
-    check_column,
-    check_comments,
-    is_comment,
-    renew,
-    with_arc,
-    with_line_misc,
-    with_misc,
-    word_rows,
-)
+from biplanar.data import conversions
+from biplanar.data.rows import COLUMNS, DEPREL, EMPTY, FORM, HEAD, MISC, UPOS, bare, check_column, word_rows
 from biplanar.data.tree import Tree, find_fault
 from biplanar.data.words import PROBABILITY, Token, Word
 from biplanar.errors import FormatError, LabelError, TreeError
+from biplanar.plugins import HOOKS
 
 if TYPE_CHECKING:
     import networkx
@@ -68,7 +53,9 @@ class Sentence:
         comments: Sequence[str] = (),
     ) -> Sentence:
         """A new sentence from its words' forms."""
-        check_comments(comments)
+        for number, comment in enumerate(comments, 1):
+            if not comment.startswith("#"):
+                raise FormatError("<words>", number, f"{comment!r} is no comment: it does not begin with #")
         rows = word_rows(forms, upos)
         sentence = cls("\n".join([*comments, *rows, "", ""]), rows, "<words>")
         return sentence.with_tree(tree) if tree else sentence
@@ -249,8 +236,7 @@ class Sentence:
         """The same sentence with other heads and relations; all else stays as it is."""
         if len(tree) != len(self):
             raise TreeError(f"a tree of {len(tree)} words does not fit a sentence of {len(self)}")
-        check_column("DEPREL", tree.deprels)
-        return self._with_rows([with_arc(*row) for row in zip(self.rows, tree.heads, tree.deprels, strict=True)])
+        return self.with_columns({HEAD: list(map(str, tree.heads)), DEPREL: tree.deprels})
 
     def with_columns(self, columns: Mapping[int, Sequence[str]]) -> Sentence:
         """The same sentence with other values in some columns (`LEMMA`, `UPOS`, ...), one for each word."""
@@ -266,17 +252,13 @@ class Sentence:
     def with_misc(self, key: str, values: Sequence[str | None]) -> Sentence:
         """The same sentence with `key=value` in each word's MISC, in the place of one with that key; None: without."""
         check_column("MISC", [key, *(value for value in values if value is not None)])
-        return self._with_rows([with_misc(row, key, value) for row, value in zip(self.rows, values, strict=True)])
-
-    def with_token_misc(self, key: str, values: Iterable[str]) -> Sentence:
-        """The same sentence with `key=value` in the MISC of each of its `tokens`, multiword tokens included."""
-        by_id = {
-            f"{token.first}-{token.last}" if token.is_multiword else str(token.first): value
-            for token, value in zip(self.tokens, values, strict=True)
-        }
-        lines = [with_line_misc(line, key, by_id) for line in self.raw.split("\n")]
-        rows = [with_line_misc(row, key, by_id) for row in self.rows]
-        return self._renewed("\n".join(lines), rows)
+        rows = []
+        for row, value in zip(self.rows, values, strict=True):
+            *before, misc = row.split("\t")
+            items = [item for item in misc.split("|") if misc != EMPTY and item.partition("=")[0] != key]
+            items += [] if value is None else [f"{key}={value}"]
+            rows.append("\t".join([*before, "|".join(items) or EMPTY]))
+        return self._with_rows(rows)
 
     def with_comments(self, values: Mapping[str, str]) -> Sentence:
         """The same sentence with comments `# key = value` before all others, in the place of those with these keys."""
@@ -293,12 +275,14 @@ class Sentence:
 
     def without_comments(self, keys: Sequence[str]) -> Sentence:
         """The same sentence without the comments `# key` and `# key = ...`."""
-        kept = [line for line in self.raw.split("\n") if not is_comment(line, keys)]
+        lines = self.raw.split("\n")
+        kept = [line for line in lines if line[:1] != "#" or line[1:].partition("=")[0].strip() not in keys]
         return self._renewed("\n".join(kept), self.rows)
 
     def _with_rows(self, rows: list[str]) -> Sentence:
         renewed = dict(zip(self.rows, rows, strict=True))
-        lines = [renewed.get(line) or renew(line, renewed) for line in self.raw.split("\n")]
+        bares = ((line, bare(line)) for line in self.raw.split("\n"))  # the rest of a Windows line end stays
+        lines = [line.replace(row, renewed[row]) if row in renewed else line for line, row in bares]
         return self._renewed("\n".join(lines), rows)
 
     def with_offset(self, offset: int) -> Sentence:
@@ -314,27 +298,19 @@ class Sentence:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: `sent_id`, `text`, where documents and paragraphs begin, multiword tokens, and the words."""
-        from biplanar.data.conversions import sentence_dict
-
-        return sentence_dict(self)
+        return conversions.sentence_dict(self)
 
     def to_json(self) -> str:
         """`to_dict` as JSON, in one line."""
-        from biplanar.data.conversions import to_json
-
-        return to_json(self.to_dict())
+        return conversions.to_json(self.to_dict())
 
     def to_dataframe(self) -> pandas.DataFrame:
         """A row for each word."""
-        from biplanar.data.conversions import words_frame
-
-        return words_frame([self])
+        return conversions.words_frame([self])
 
     def to_networkx(self) -> networkx.DiGraph:
         """Words by their numbers as nodes, with their columns; an edge from each head to its dependents."""
-        from biplanar.data.conversions import tree_graph
-
-        return tree_graph(self)
+        return conversions.tree_graph(self)
 
     def to_spacy(self, vocab: Vocab) -> Doc:
         """A spaCy document of this sentence, with a token for each word."""
@@ -344,9 +320,7 @@ class Sentence:
 
     def to_displacy(self) -> dict[str, list[dict[str, Any]]]:
         """Words and arcs for spaCy's `displacy.render(..., style="dep", manual=True)`, which shows no root."""
-        from biplanar.data.conversions import displacy_dict
-
-        return displacy_dict(self)
+        return conversions.displacy_dict(self)
 
     def draw(
         self,

@@ -31,7 +31,9 @@ class Positions(WithoutPlanes):
 
     def encode(self, forest: Forest) -> tuple[Column, ...]:
         """`3`: the head is word 3; or `+2`: the second word to the right."""
-        numbers: Int64s = forest.heads - _words(forest.offsets) * (self.relative & (forest.heads > 0))
+        numbers = forest.heads
+        if self.relative:
+            numbers = np.where(numbers == 0, 0, numbers - _words(forest.offsets))
         values, ids = np.unique(numbers, return_inverse=True)
         names = (f"{value:+d}" if self.relative and value else str(value) for value in values.tolist())
         return (Column(ids.astype(np.int32), tuple(names)),)
@@ -39,7 +41,7 @@ class Positions(WithoutPlanes):
     def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
         """Numbers that lead out of the sentence, and a word's own number, assert nothing."""
         numbers, words = _whole_numbers(columns[0]), _words(offsets)
-        heads = numbers + words * (self.relative & (numbers != 0))
+        heads = np.where(numbers == 0, 0, numbers + words) if self.relative else numbers
         lengths = np.repeat(np.diff(offsets), np.diff(offsets))
         good = ((heads > 0) | (numbers == 0)) & (heads <= lengths) & (heads != words)
         return np.where(good, heads, NO_HEAD).astype(np.int32)
