@@ -21,6 +21,7 @@ from study.fingerprint import of_model
 
 import biplanar
 from benchmarks.arguments import ArgumentParser, at_least
+from benchmarks.calibration import Calibration
 from benchmarks.output import Numbers, Sheet, keep, show
 from benchmarks.texts import LENGTHS, joined_sentences, treebanks_folder
 from benchmarks.timing import best_times
@@ -32,7 +33,6 @@ from biplanar.decoding.inventory import Weights
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.errors import FileError
-from biplanar.evaluation import Calibration
 from biplanar.pipeline.loading import BATCH_WORDS
 from biplanar.tagger.features import Corpus, batches_by_words
 

@@ -2,7 +2,6 @@
 
 Everything starts from an alignment of the system's words with the gold ones, so that text which the system cut into
 sentences and words by itself is scored too. All counts are integers that add; shares are taken last.
-Probabilities have a score of their own: how well they are calibrated.
 """
 
 from __future__ import annotations
@@ -15,14 +14,13 @@ from biplanar.errors import UnknownNameError
 from biplanar.evaluation.alignment import SpannedText, align
 from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap
 from biplanar.evaluation.breakdowns import BREAKDOWNS, Judged
-from biplanar.evaluation.calibration import Calibration
 from biplanar.evaluation.metrics import conll18_scores, is_applicable, right_words, tree_scores
 from biplanar.evaluation.score import Evaluation, Score
 
 # Sentences, or the file that they are in.
 Sentences = Iterable[Sentence] | str | Path
 
-__all__ = ["BREAKDOWNS", "Bootstrap", "Calibration", "Evaluation", "Score", "evaluate", "paired_bootstrap"]
+__all__ = ["BREAKDOWNS", "Bootstrap", "Evaluation", "Score", "evaluate", "paired_bootstrap"]
 
 
 def evaluate(

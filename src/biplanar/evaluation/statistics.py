@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
+import timeit
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
-from functools import cached_property, reduce
-from operator import add
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +28,8 @@ Cell = TypeVar("Cell")
 # How often words have each combination of labels: one for each task, and the relation.
 Counts = Counter[tuple[str, ...]]
 
+Shares = dict[str, float | None]
+
 SPLITS = ("train", "dev", "test")
 
 # The encodings of the paper's tables, in the order of their columns; labels are also counted for the project's own.
@@ -38,32 +40,6 @@ LABEL_TABLES = ("rel-pos", *COVERAGE_TABLE, "2p-full")
 BOUNDARY_LABELS = 2
 
 ROUNDS = 3  # of measuring speed; the fastest counts
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How much of some trees survives encoding and decoding; counts of words and sentences."""
-
-    words: int
-    sentences: int
-    arcs_before_repair: int
-    heads_after_repair: int
-    whole_sentences: int
-    bracketed_arcs: int
-    plane2_arcs: int
-
-    def __add__(self, other: Coverage) -> Coverage:
-        return Coverage(*map(add, astuple(self), astuple(other)))
-
-    @property
-    def shares(self) -> dict[str, float | None]:
-        """In percent. Before repair, roots are counted as covered, as they need no brackets."""
-        return {
-            "coverage": percent(self.heads_after_repair, self.words),
-            "coverage_before_repair": percent(self.arcs_before_repair + self.sentences, self.words),
-            "whole_sentences": percent(self.whole_sentences, self.sentences),
-            "plane2_arcs": percent(self.plane2_arcs, self.bracketed_arcs) if self.bracketed_arcs else None,
-        }
 
 
 @dataclass(frozen=True)
@@ -140,15 +116,16 @@ def treebank_statistics(
     trees, names = treebank.chosen("train"), list(all_encodings()) if encodings is None else encodings
     known = [encoding for encoding in map(get_encoding, names) if trees and have_tags(trees, encoding)]
     covered = {one.name: _coverage_of(trees, one) for one in known} if trees else {}
+    found = [covered.get(name) or _coverage_of(trees, ENCODINGS[name]) for name in COVERAGE_TABLE] if trees else None
     others = {name: forest for name, forest in treebank.splits.items() if treebank.has_splits and name != "train"}
     counted = [get_encoding(name) for name in (LABEL_TABLES if encodings is None else encodings)]
-    tables = {
+    tables: dict[str, Any] = {
         "nonprojectivity": nonprojectivity(treebank),
-        **_coverage_tables(trees, covered),
+        **{name: found and [one[name] for one in found] for name in ("coverage", "coverage_before_repair")},
         "label_sizes": {one.name: _label_sizes(treebank, one) for one in counted},
         "split_sizes": _split_sizes(treebank),
         "unseen_labels": {one.name: _unseen_labels(treebank, one) for one in counted},
-        "encodings": {name: one.shares for name, one in covered.items()} or None,
+        "encodings": covered or None,
         "labels": {one.name: label_statistics(trees, others, one) for one in known} if trees else None,
     }
     if trees and speed:
@@ -182,21 +159,20 @@ def _sizes(treebank: Treebank) -> dict[str, list[float]]:
     return {name: [len(one), percent(counts[name][0], len(one))] for name, one in treebank.splits.items()}
 
 
-def _coverage_tables(trees: Sequence[Forest] | None, covered: Mapping[str, Coverage]) -> dict[str, Any]:
-    """Table 2, after repair and before."""
-    names = ("coverage", "coverage_before_repair")
-    if not trees:
-        return dict.fromkeys(names)
-    found = [covered.get(name) or _coverage_of(trees, ENCODINGS[name]) for name in COVERAGE_TABLE]
-    return {name: [one.shares[name] for one in found] for name in names}
+def _coverage_of(forests: Sequence[Forest], encoding: Encoding) -> Shares:
+    """How much of some trees survives, in percent. Before repair, roots count as covered, as they need no brackets."""
+    counts = sum((coverage(forest, encoding) for forest in forests), Counter[str]())
+    words, sentences, bracketed = counts["words"], counts["sentences"], counts["bracketed_arcs"]
+    return {
+        "coverage": percent(counts["heads_after_repair"], words),
+        "coverage_before_repair": percent(counts["arcs_before_repair"] + sentences, words),
+        "whole_sentences": percent(counts["whole_sentences"], sentences),
+        "plane2_arcs": percent(counts["plane2_arcs"], bracketed) if bracketed else None,
+    }
 
 
-def _coverage_of(forests: Sequence[Forest], encoding: Encoding) -> Coverage:
-    return reduce(add, (coverage(forest, encoding) for forest in forests))
-
-
-def coverage(forest: Forest, encoding: Encoding) -> Coverage:
-    """Encode and decode gold trees. Before repair, a root is right if the labels give it no head."""
+def coverage(forest: Forest, encoding: Encoding) -> Counter[str]:
+    """How many words and sentences survive encoding and decoding; a root is right before repair if it has no head."""
     *columns, deprels = _label_columns(forest, encoding)
     asserted = encoding.decode(columns, forest.offsets, forest.upos)
     asserted = lower(encoding, Forest(forest.offsets, asserted, deprels)).heads
@@ -204,7 +180,7 @@ def coverage(forest: Forest, encoding: Encoding) -> Coverage:
     repaired = decode_forest(columns, deprels, forest.offsets, encoding, decoder="paper", upos=forest.upos)
     planes = encoding.planes(forest)
     planes = np.zeros(0, dtype=np.int8) if planes is None else planes
-    return Coverage(
+    return Counter(
         words=len(forest.heads),
         sentences=len(forest),
         arcs_before_repair=int((right & (forest.heads > 0)).sum()),
@@ -284,7 +260,7 @@ def label_statistics(train: Sequence[Forest], others: Mapping[str, Forest], enco
     }
 
 
-def label_speed(forests: Sequence[Forest], encoding: Encoding) -> dict[str, float]:
+def label_speed(forests: Sequence[Forest], encoding: Encoding) -> dict[str, int]:
     """Sentences a second of CPU time: arrays of heads to labels, and labels to the heads of valid trees."""
     columns = [_label_columns(forest, encoding) for forest in forests]
 
@@ -294,7 +270,12 @@ def label_speed(forests: Sequence[Forest], encoding: Encoding) -> dict[str, floa
 
     sentences = sum(map(len, forests))
     tasks = {"encode": lambda: [_label_columns(forest, encoding) for forest in forests], "decode": decode}
-    return {name: round(sentences / _best_time(task)) for name, task in tasks.items()}
+    rates = {}
+    for name, task in tasks.items():
+        task()  # which compiles it
+        best = min(timeit.repeat(task, number=1, repeat=ROUNDS, timer=time.process_time))
+        rates[name] = round(sentences / max(best, 1e-9))
+    return rates
 
 
 def _counts(forest: Forest, encoding: Encoding) -> Counts:
@@ -316,14 +297,3 @@ def _unseen_share(counts: Counts, known: Sequence[set[str]]) -> float:
 def _entropy(counts: Counts) -> float:
     shares = np.array(sorted(counts.values())) / counts.total()
     return round(float(-(shares * np.log2(shares)).sum()), 3) + 0.0
-
-
-def _best_time(task: Callable[[], object]) -> float:
-    """Seconds of the fastest of several rounds, after one that compiles the code."""
-    task()
-    times = []
-    for _ in range(ROUNDS):
-        start = time.process_time()
-        task()
-        times.append(time.process_time() - start)
-    return max(min(times), 1e-9)

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.calibration import Calibration
 from hypothesis import given
 from hypothesis import strategies as st
-
-from biplanar.errors import BiplanarError
-from biplanar.evaluation import Calibration
 
 Pairs = list[tuple[float, bool]]
 
@@ -63,7 +60,6 @@ class TestByHand:
         empty = calibration([])
         assert empty.total == 0
         assert empty.ece == 0
-        assert empty + calibration(self.rows) == calibration(self.rows)
 
     def test_to_dict(self) -> None:
         values = json.loads(json.dumps(calibration(self.rows, 2).to_dict()))
@@ -79,14 +75,6 @@ def test_against_a_slow_loop(rows: Pairs, bins: int) -> None:
     assert calibration(rows, bins).ece == pytest.approx(slow_ece(rows, bins) if rows else 0)
 
 
-@given(pairs, pairs)
-def test_parts_add(one: Pairs, other: Pairs) -> None:
-    added, whole = calibration(one) + calibration(other), calibration(one + other)
-    assert (added.counts, added.right) == (whole.counts, whole.right)
-    assert added.sums == pytest.approx(whole.sums)
-    assert added.ece == pytest.approx(whole.ece)
-
-
 class TestDrawing:
     @pytest.mark.parametrize("rows", [TestByHand.rows, []], ids=["some", "none"])
     @pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml")])
@@ -95,27 +83,3 @@ class TestDrawing:
         path = tmp_path / f"reliability.{suffix}"
         calibration(rows).draw(path)
         assert path.read_bytes().startswith(start)
-
-    def test_without_matplotlib(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-        with pytest.raises(BiplanarError, match="plots need matplotlib"):
-            calibration(TestByHand.rows).draw(tmp_path / "x.png")
-
-
-class TestRefusals:
-    @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), float("inf")])
-    def test_no_probability(self, value: float) -> None:
-        with pytest.raises(BiplanarError, match="from 0 to 1"):
-            Calibration.of([0.5, value], [True, True])
-
-    def test_too_few_truths(self) -> None:
-        with pytest.raises(BiplanarError, match=r"\(2,\) probabilities"):
-            Calibration.of([0.5, 0.5], [True])
-
-    def test_no_bins(self) -> None:
-        with pytest.raises(BiplanarError, match="at least 1"):
-            Calibration.of([0.5], [True], bins=0)
-
-    def test_other_bins(self) -> None:
-        with pytest.raises(BiplanarError, match="15 and 10"):
-            calibration([]) + calibration([], 10)

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biplanar.errors import BiplanarError
-
 BINS = 15
 
 
@@ -32,22 +30,10 @@ class Calibration:
     ) -> Calibration:
         """Sort probabilities into bins; `right` says of each whether the prediction was right."""
         values, truths = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.bool_)
-        if bins < 1:
-            raise BiplanarError(f"bins must be at least 1: {bins}")
-        if values.ndim != 1 or values.shape != truths.shape:
-            raise BiplanarError(f"{values.shape} probabilities, but {truths.shape} truth values")
-        if not ((values >= 0) & (values <= 1)).all():
-            raise BiplanarError("probabilities must be from 0 to 1")
         numbers = np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], values, side="right")
         counts, hits = np.bincount(numbers, minlength=bins), np.bincount(numbers[truths], minlength=bins)
         sums = np.bincount(numbers, weights=values, minlength=bins)
         return cls(tuple(counts.tolist()), tuple(sums.tolist()), tuple(hits.tolist()))
-
-    def __add__(self, other: Calibration) -> Calibration:
-        if len(self.counts) != len(other.counts):
-            raise BiplanarError(f"cannot add {len(self.counts)} and {len(other.counts)} bins")
-        pairs = ((self.counts, other.counts), (self.sums, other.sums), (self.right, other.right))
-        return Calibration(*(tuple(a + b for a, b in zip(*pair, strict=True)) for pair in pairs))
 
     @property
     def edges(self) -> tuple[float, ...]:
@@ -84,10 +70,8 @@ class Calibration:
 
     def draw(self, path: str | Path) -> None:
         """A reliability plot: each bin's share right over its mean probability, and below, how full each bin is."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise BiplanarError(f"plots need matplotlib: pip install matplotlib ({error})") from error
+        from matplotlib.figure import Figure
+
         figure = Figure(figsize=(4.5, 5.5), layout="constrained")
         reliability, fullness = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
         filled = [number for number, count in enumerate(self.counts) if count]
