@@ -49,6 +49,7 @@ MAY_IMPORT_TORCH = {
     "biplanar.tagger.layers",
     "biplanar.tagger.network",
     "biplanar.tagger.tensors",
+    "biplanar.tagger.threads",
     "biplanar.tagger.training",
     "biplanar.tagger.warm_start",
     "biplanar.tagger.weights",

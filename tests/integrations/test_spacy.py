@@ -211,16 +211,15 @@ class TestCrossingArcs:
         names = parser.inventory.deprels
         trees = []
 
-        def parse(given, decoder, options):
-            parsed = parse_really(given, decoder, options)
+        def parse(given, options):
+            output = parse_really(given, options)
+            parsed = output.parsed
             heads = [random_heads(len(sentence), random) for sentence in given.sentences]
             relations = [[random.randrange(len(names)) for _ in one] for one in heads]
             trees.extend(Tree(one, [names[at] for at in own]) for one, own in zip(heads, relations, strict=True))
-            return replace(
-                parsed,
-                heads=np.array([*chain(*heads)], dtype=parsed.heads.dtype),
-                relations=np.array([*chain(*relations)], dtype=parsed.relations.dtype),
-            )
+            numbers = {"heads": heads, "relations": relations}
+            found = {name: np.array([*chain(*some)], dtype=parsed.heads.dtype) for name, some in numbers.items()}
+            return replace(output, parsed=replace(parsed, **found))
 
         parse_really = parser.parse
         monkeypatch.setattr(parser, "parse", parse)

@@ -128,12 +128,11 @@ class TestBytes:
             one.with_columns({UPOS: ["_" if word % 2 else tag for word, tag in enumerate(one.upos)]}) for one in some
         ]
         data = RawConllu("".join(one.raw for one in [*gold, *bare(gold), *mixed]).encode())
-        decoder = options.tree_decoder(parser.inventory)
         texts = []
         for as_objects in (False, True):
             given = parser.read([data], options, as_objects=as_objects)
             assert (given.table is None) == as_objects
-            texts.append(parser.to_conllu(given, parser.parse(given, decoder, options), options).decode())
+            texts.append(parser.parse(given, options).to_conllu().decode())
         assert texts[0] == texts[1]
         assert len(parse_conllu(texts[0])) == 3 * len(gold)
 

@@ -23,7 +23,7 @@ from biplanar.data.files import (
 from biplanar.data.formats import CONLLU, HORIZONTAL, INPUTS, JSONL, LINES, PARQUET, RECORDS, TEXT, input_format
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.pipeline.parser import Parser
-from biplanar.pipeline.parser_input import chunked
+from biplanar.pipeline.parser_io import chunked
 from biplanar.tokenizer.paragraphs import for_udpipe, paragraphs_of, spaces_after
 from biplanar.tokenizer.words import comments_for, split_horizontal, split_vertical
 

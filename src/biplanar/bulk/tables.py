@@ -12,7 +12,7 @@ from biplanar.bulk.records import Record
 from biplanar.bulk.task import ChunkParser, Task
 from biplanar.data.conllu import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, RawConllu, Sentence
 from biplanar.errors import need
-from biplanar.pipeline.parser_input import chunked
+from biplanar.pipeline.parser_io import chunked
 
 WORD_COLUMNS = {
     "form": FORM,

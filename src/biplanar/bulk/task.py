@@ -11,12 +11,11 @@ from biplanar.bulk.chunks import Chunk
 from biplanar.data.conllu import Sentence, write_conllu
 from biplanar.data.formats import DRAWINGS, JSON, OUTPUTS, TREE
 from biplanar.decoding.beam import Outcome
-from biplanar.decoding.tree_decoder import Parsed
 from biplanar.errors import BiplanarError, UnknownNameError
 from biplanar.pipeline.loading import Placement, load
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
-from biplanar.pipeline.parser_input import ParserInput
+from biplanar.pipeline.parser_io import ParserInput, ParserOutput
 
 # Comments that only the first of several trees of a sentence has.
 BEGINNINGS = ("newdoc", "newpar", "newdoc id", "newpar id")
@@ -39,8 +38,8 @@ class Result:
 class ParsedChunk:
     """The sentences of a chunk, parsed: one tree each, or several."""
 
-    given: ParserInput
-    parsed: Parsed | list[Sentence]
+    parsed: ParserOutput | list[Sentence]
+    sentences: int
     outcome: Outcome
 
 
@@ -88,7 +87,6 @@ class ChunkParser:
 
     def __init__(self, task: Task, parser: Parser) -> None:
         self.task, self.parser = task, parser
-        self._decoder = task.options.tree_decoder(parser.inventory)
 
     def __call__(self, chunk: Chunk) -> Result:
         """Read, parse and render."""
@@ -102,11 +100,11 @@ class ChunkParser:
     def parse(self, given: ParserInput) -> ParsedChunk:
         """From sentences to trees."""
         if not len(given):
-            return ParsedChunk(given, [], Outcome())
+            return ParsedChunk([], 0, Outcome())
         if self.task.options.best > 1:
             return self._several(given)
-        parsed = self.parser.parse(given, self._decoder, self.task.options)
-        return ParsedChunk(given, parsed, parsed.outcome)
+        output = self.parser.parse(given, self.task.options)
+        return ParsedChunk(output, len(given), output.parsed.outcome)
 
     def _several(self, given: ParserInput) -> ParsedChunk:
         sentences, outcome = list[Sentence](), Outcome()
@@ -114,20 +112,17 @@ class ChunkParser:
             found = self.parser.several_trees(sentence, self.task.options.best, self.task.options)
             sentences += map(_ranked, range(1, len(found.trees) + 1), *zip(*found.trees, strict=True))
             outcome += found.outcome
-        return ParsedChunk(given, sentences, outcome)
+        return ParsedChunk(sentences, len(given), outcome)
 
     def render(self, chunk: Chunk, trees: ParsedChunk) -> Result:
         """From trees to bytes."""
-        given, parsed = trees.given, trees.parsed
-        if self.task.gives_conllu and isinstance(parsed, Parsed):
-            output = self.parser.to_conllu(given, parsed, self.task.options)
+        parsed = trees.parsed
+        if self.task.gives_conllu and isinstance(parsed, ParserOutput):
+            output = parsed.to_conllu()
         else:
-            sentences: Iterable[Sentence] = (
-                self.parser.annotated(given, parsed, self.task.options) if isinstance(parsed, Parsed) else parsed
-            )
-            output = self._text(sentences).encode()
+            output = self._text(parsed.sentences() if isinstance(parsed, ParserOutput) else parsed).encode()
         needs_ids = chunk.needs_ids and self.task.format != TREE
-        return Result(chunk.path, chunk.size, output, len(given), trees.outcome, needs_ids, chunk.skipped)
+        return Result(chunk.path, chunk.size, output, trees.sentences, trees.outcome, needs_ids, chunk.skipped)
 
     def _text(self, sentences: Iterable[Sentence]) -> str:
         task = self.task

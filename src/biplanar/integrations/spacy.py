@@ -30,7 +30,7 @@ from biplanar.pipeline.loading import Placement, load
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
-from biplanar.pipeline.parser_input import chunked
+from biplanar.pipeline.parser_io import chunked
 from biplanar.tokenizer.segmenter import Segmenter
 
 Hashes = NDArray[np.uint64]
@@ -90,12 +90,12 @@ class BiplanarParser(CarriedModel):
         if not sentences:
             return
         given = parser.given(sentences)
-        parsed = parser.parse(given, options.tree_decoder(parser.inventory), options)
-        columns = {DEP: self._hashes(conllu.DEPREL, parser.deprels(parsed))}
-        for number, column in parser.values(given, parsed).items():
+        output = parser.parse(given, options)
+        columns = {DEP: self._hashes(conllu.DEPREL, output.deprels)}
+        for number, column in output.columns.items():
             if number in ATTRIBUTES:
                 columns[ATTRIBUTES[number]] = self._hashes(number, column)
-        heads = _absolute(parsed.heads.astype(np.int64), given.corpus.offsets)
+        heads = _absolute(output.parsed.heads.astype(np.int64), given.corpus.offsets)
         bounds = offsets_of(len(part.words) for part in parts)
         for part, (start, end) in zip(parts, pairwise(bounds.tolist()), strict=True):
             if end > start:

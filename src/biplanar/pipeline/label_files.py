@@ -22,7 +22,7 @@ from biplanar.decoding.labels import label_rows, rows_forest
 from biplanar.encodings import Encoding
 from biplanar.encodings.lifting import lift
 from biplanar.errors import LabelError, TreeError
-from biplanar.pipeline.parser_input import chunked
+from biplanar.pipeline.parser_io import chunked
 
 # Sentences that are encoded or decoded at once: enough for the compiled loops, few enough for any memory.
 CHUNK_SENTENCES = 4096

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from math import isnan
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-
-from biplanar.data import conllu
-from biplanar.data.conllu import EMPTY, FEATS, RawConllu, Sentence
+from biplanar.data.conllu import EMPTY, RawConllu, Sentence
 from biplanar.data.conllu_bytes import FILLED, ConlluTable
 from biplanar.data.forest import Column
 from biplanar.data.raw_text import with_offsets
 from biplanar.data.words import PROBABILITY
 from biplanar.decoding.beam import Outcome
 from biplanar.decoding.inventory import LabelInventory
-from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
+from biplanar.decoding.tree_decoder import Parsed
 from biplanar.encodings import Encoding
-from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lemmas import LemmaDictionary
 from biplanar.errors import BiplanarError, FileError, ScoreError
 from biplanar.pipeline.document import Document
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.options import DEFAULT_OPTIONS, ParseOptions
-from biplanar.pipeline.parser_input import ParserInput, chunked
+from biplanar.pipeline.parser_io import ParserInput, ParserOutput, chunked
 from biplanar.tagger.predict import Scorer, parse_corpus
 
 if TYPE_CHECKING:
@@ -123,9 +118,9 @@ class Parser:
             return list(self.pipe(items, options, **changes))
         sentences, outcome = list[Sentence](), Outcome()
         chosen = options.changed(**changes)
-        for given, parsed in self._parsed(self._sentences(items), chosen):
-            sentences += self.annotated(given, parsed, chosen)
-            outcome += parsed.outcome
+        for output in self._parsed(self._sentences(items), chosen):
+            sentences += output.sentences()
+            outcome += output.parsed.outcome
         return Document(tuple(sentences), outcome)
 
     def pipe(
@@ -152,17 +147,16 @@ class Parser:
         enough = self.chunk_words(chosen)
         for chunk in chunked(read, lambda one: sum(map(len, one[2])), lambda _: enough):
             stream = self._parsed((sentence for _, _, sentences in chunk for sentence in sentences), chosen)
-            results = (one for given, parsed in stream for one in self.annotated(given, parsed, chosen))
+            results = (one for output in stream for one in output.sentences())
             for item, context, sentences in chunk:
                 own = tuple(islice(results, len(sentences)))
                 result = Document(own) if isinstance(item, (str, Document)) else own[0]
                 yield (result, context) if as_tuples else result
 
-    def _parsed(self, sentences: Iterable[Sentence], options: ParseOptions) -> Iterator[tuple[ParserInput, Parsed]]:
-        decoder, enough = options.tree_decoder(self.inventory), self.chunk_words(options)
+    def _parsed(self, sentences: Iterable[Sentence], options: ParseOptions) -> Iterator[ParserOutput]:
+        enough = self.chunk_words(options)
         for chunk in chunked(sentences, len, lambda _: enough):
-            given = self.given(chunk)
-            yield given, self.parse(given, decoder, options)
+            yield self.parse(self.given(chunk), options)
 
     def best_trees(
         self, text: Any, wanted: int = 5, options: ParseOptions = DEFAULT_OPTIONS, **changes: Any
@@ -189,7 +183,7 @@ class Parser:
         decoder, tags = options.tree_decoder(self.inventory), self._given_tags(given, options)
         with self._named_in_errors():
             found = decoder.several(scores, wanted, tags, chosen_first=chosen_first)
-        trees = [(next(self.annotated(given, parsed, options)), score) for parsed, score in found]
+        trees = [(next(self._output(given, parsed, options).sentences()), score) for parsed, score in found]
         return SeveralTrees(trees, found[0][0].outcome)
 
     def given(self, sentences: list[Sentence]) -> ParserInput:
@@ -209,11 +203,15 @@ class Parser:
         given = ParserInput.of(blocks, misc_is_kept)
         return given if given.table is not None else self.given(given.sentences)
 
-    def parse(self, given: ParserInput, decoder: TreeDecoder, options: ParseOptions = DEFAULT_OPTIONS) -> Parsed:
+    def parse(self, given: ParserInput, options: ParseOptions = DEFAULT_OPTIONS) -> ParserOutput:
         """The trees of some sentences, and what else the model predicts."""
-        batch_words, upos = options.batch_words or self.batch_words, self._given_tags(given, options)
+        decoder, upos = options.tree_decoder(self.inventory), self._given_tags(given, options)
         with self._named_in_errors():
-            return parse_corpus(self.scorer, given.corpus, decoder, batch_words, upos)
+            parsed = parse_corpus(self.scorer, given.corpus, decoder, options.batch_words or self.batch_words, upos)
+        return self._output(given, parsed, options)
+
+    def _output(self, given: ParserInput, parsed: Parsed, options: ParseOptions) -> ParserOutput:
+        return ParserOutput(given, parsed, self.inventory, self.lemmas, options.retag)
 
     @contextmanager
     def _named_in_errors(self) -> Iterator[None]:
@@ -221,44 +219,6 @@ class Parser:
             yield
         except ScoreError as error:
             raise ScoreError(f"{self.folder.path}: {error}") from error
-
-    def to_conllu(self, given: ParserInput, parsed: Parsed, options: ParseOptions = DEFAULT_OPTIONS) -> bytes:
-        """Sentences with their trees and columns."""
-        if given.table is not None:
-            values = self.values(given, parsed)
-            return given.table.with_trees(parsed.heads, self.deprels(parsed), values, replace=options.retag)
-        return "".join([sentence.raw for sentence in self.annotated(given, parsed, options)]).encode()
-
-    def annotated(
-        self, given: ParserInput, parsed: Parsed, options: ParseOptions = DEFAULT_OPTIONS
-    ) -> Iterator[Sentence]:
-        """Sentences with their trees and columns, one by one."""
-        values = {number: column.labels() for number, column in self.values(given, parsed).items()}
-        arcs = {conllu.HEAD: list(map(str, parsed.heads.tolist())), conllu.DEPREL: self.deprels(parsed).labels()}
-        for sentence, start in zip(given.sentences, given.corpus.offsets[:-1].tolist(), strict=True):
-            words = slice(start, start + len(sentence))
-            own = {number: column[words] for number, column in values.items()}
-            tree = {number: column[words] for number, column in arcs.items()}
-            result = sentence.with_columns(tree | (own if options.retag else _missing(sentence, own)))
-            if parsed.probabilities is not None:
-                likely = parsed.probabilities[words].tolist()
-                result = result.with_misc(PROBABILITY, [None if isnan(one) else f"{one:.3f}" for one in likely])
-            elif PROBABILITY in sentence.raw:  # of another tree
-                result = result.with_misc(PROBABILITY, [None] * len(sentence))
-            yield result
-
-    def values(self, given: ParserInput, parsed: Parsed) -> dict[int, Column]:
-        """What the model predicts beside the trees, by the number of the column."""
-        if not parsed.columns:
-            return {}
-        forms = Column(given.corpus.words.astype(np.int32), tuple(given.corpus.forms))
-        values = {
-            COLUMNS[name].number: COLUMNS[name].decode(Column(ids, self.inventory.names[name]), forms)
-            for name, ids in parsed.columns.items()
-        }
-        if self.lemmas is not None and {conllu.LEMMA, conllu.UPOS} <= set(values):
-            values[conllu.LEMMA] = self.lemmas.look_up(values[conllu.LEMMA], values[conllu.UPOS], forms)
-        return values
 
     def _given_tags(self, given: ParserInput, options: ParseOptions) -> Column | None:
         """The tags of the input, where they count; the decoder asks the network for what is missing."""
@@ -282,10 +242,6 @@ class Parser:
             return sentences
         return [self.segmenter.tag([one])[0] if EMPTY in one.upos else one for one in sentences]
 
-    def deprels(self, parsed: Parsed) -> Column:
-        """The relations of all words."""
-        return Column(parsed.relations, self.inventory.deprels)
-
 
 def _items(text: Any) -> Sequence[Any]:
     """What was given to be parsed, as a list."""
@@ -301,16 +257,3 @@ def _words(item: Any) -> list[str]:
     if not isinstance(item, Iterable) or not all(isinstance(word, str) for word in words):
         raise BiplanarError(f"cannot parse {item!r}: a sentence is a list of words")
     return words
-
-
-def _missing(sentence: Sentence, values: Mapping[int, list[str]]) -> dict[int, list[str]]:
-    """Values for the columns in which words have none, with those that they have.
-
-    No features are a value as well, if other words of the sentence have some.
-    """
-    missing = {}
-    for number, new in values.items():
-        old = sentence.column(number)
-        if EMPTY in old and not (number == FEATS and any(one != EMPTY for one in old)):
-            missing[number] = [value if one == EMPTY else one for one, value in zip(old, new, strict=True)]
-    return missing

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from biplanar.data.conllu import RawConllu, cut_raw_conllu
 from biplanar.errors import FormatError
-from biplanar.pipeline.parser_input import ParserInput, chunked
+from biplanar.pipeline.parser_io import ParserInput, chunked
 
 ROW = "1\t{}\t_\t{}\t_\t_\t_\t_\t_\t_\n\n"
 TEXT = ROW.format("a", "NOUN") + ROW.format("b", "VERB") + ROW.format("a", "VERB")
