@@ -15,7 +15,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -43,7 +42,6 @@ from biplanar.planes.assignment import STRATEGIES, assign_planes
 PACKAGES = ("conllu", "numba", "numpy", "pyconll")
 READING_FILES = ("UD_Korean-Kaist/ko_kaist-ud-train.conllu.xz", "UD_English-EWT/en_ewt-ud-train.conllu.xz")
 LABELS_FILE = READING_FILES[0]
-PLOT = Path(__file__).parents[1] / "docs" / "images" / "growth.png"
 PARTS = ("reading", "labels", "compiling", "growth")
 
 
@@ -244,32 +242,6 @@ def _one_tree(kind: str, size: int, seed: int) -> Forest:
     return Forest.from_trees([tree_of(KINDS[kind](size, Random(seed)))])
 
 
-def plot_growth(results: Numbers, path: Path) -> None:
-    """One panel a kind of tree, both axes logarithmic, with a line of linear growth to compare with."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    figure, panels = pyplot.subplots(1, len(KINDS), figsize=(12, 4), sharey=True, layout="constrained")
-    for panel, (kind, rows) in zip(panels, results["kinds"].items(), strict=True):
-        for name, marker in zip(STRATEGIES, "osv^D", strict=True):
-            panel.loglog(
-                SIZES, [1000 * rows[str(size)][name] for size in SIZES], marker=marker, markersize=4, label=name
-            )
-        last = 1000 * rows[str(SIZES[-1])]["2p-greedy"]
-        linear = [last * size / SIZES[-1] for size in SIZES]
-        panel.loglog(SIZES, linear, color="grey", linestyle="--", linewidth=1, label="linear")
-        panel.set_title(f"{kind} trees")
-        panel.set_xlabel("words")
-        panel.grid(alpha=0.3)
-    panels[0].set_ylabel("plane assignment, ms")
-    panels[0].legend(fontsize="small")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
-    pyplot.close(figure)
-
-
 # The script
 
 
@@ -294,8 +266,6 @@ def main() -> None:
     if "growth" in options.only:
         results["growth"] = measure_growth(options.rounds)
         show(growth_sheets(results["growth"]))
-        if find_spec("matplotlib"):
-            plot_growth(results["growth"], PLOT)
     keep(results, options.json)
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from benchmarks.output import Numbers, Sheet
 from biplanar.planes.assignment import STRATEGIES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ENCODE_TARGET, DECODE_TARGET = 150_000, 500_000  # sentences a second
 COMPILE_TARGET = 10  # seconds
@@ -78,3 +82,21 @@ def _doubling(rows: dict[str, dict[str, float]], name: str) -> float:
     doublings = math.log2(SIZES[-1] / GROWTH_FROM)
     last, first = (rows[str(size)][name] for size in (SIZES[-1], GROWTH_FROM))
     return math.pow(last / first, 1 / doublings)
+
+
+def draw_growth(results: Numbers, figure: Figure) -> None:
+    """One panel a kind of tree, both axes logarithmic, with a line of linear growth to compare with."""
+    panels = figure.subplots(1, len(results["kinds"]), sharey=True)
+    for panel, (kind, rows) in zip(panels, results["kinds"].items(), strict=True):
+        for name, marker in zip(STRATEGIES, "osv^D", strict=True):
+            panel.loglog(
+                SIZES, [1000 * rows[str(size)][name] for size in SIZES], marker=marker, markersize=4, label=name
+            )
+        last = 1000 * rows[str(SIZES[-1])]["2p-greedy"]
+        linear = [last * size / SIZES[-1] for size in SIZES]
+        panel.loglog(SIZES, linear, color="grey", linestyle="--", linewidth=1, label="linear")
+        panel.set_title(f"{kind} trees")
+        panel.set_xlabel("words")
+        panel.grid(alpha=0.3)
+    panels[0].set_ylabel("plane assignment, ms")
+    panels[0].legend(fontsize="small")

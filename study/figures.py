@@ -1,4 +1,4 @@
-"""The plots of docs/study.md."""
+"""The plots of docs/study.md and docs/results.md."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from pathlib import Path
 from statistics import geometric_mean, mean
 from typing import TYPE_CHECKING
 
+from benchmarks.core_report import draw_growth
+from benchmarks.parsers.picture import figure_of
+
+from biplanar.evaluation import Calibration
 from study.paper_tables import CROSSING, ONE_PLANE, ORDER, TWO_PLANES, tested
 from study.plan import ENCODINGS, LARGER, PAPER, SWITCH_TREEBANKS
 from study.significance import survivors
 from study.speeds import CORE, GPU, Place, Rates, Timed, rates, system
 from study.store import Store
+from study.tables import current_systems
 from study.treebanks import Treebank
 
 if TYPE_CHECKING:
@@ -177,12 +182,18 @@ def _speed_and_las(
     return geometric_mean(speeds), mean(one.mean for one in cells if one is not None)
 
 
+def growth(store: Store, figure: Figure) -> None:
+    """Plane assignment by the length of a sentence."""
+    draw_growth(store.files["core"]["growth"], figure)
+
+
 FIGURES: dict[str, tuple[Callable[[Store, Figure], None], tuple[float, float]]] = {
-    "gain": (gain, (9.0, 3.8)),
-    "differences": (differences, (9.0, 4.6)),
-    "recall": (recall, (9.0, 4.0)),
-    "labels": (labels, (9.0, 3.8)),
-    "speed": (speed, (9.0, 3.6)),
+    "study-gain": (gain, (9.0, 3.8)),
+    "study-differences": (differences, (9.0, 4.6)),
+    "study-recall": (recall, (9.0, 4.0)),
+    "study-labels": (labels, (9.0, 3.8)),
+    "study-speed": (speed, (9.0, 3.6)),
+    "growth": (growth, (12.0, 4.0)),
 }
 
 
@@ -198,7 +209,18 @@ def draw_all(store: Store, folder: Path) -> None:
         for name, (draw, size) in FIGURES.items():
             figure = Figure(figsize=size, layout="constrained", facecolor="white")
             draw(store, figure)
-            figure.savefig(folder / f"study-{name}.svg", metadata={"Date": None})
+            figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        figure_of(current_systems(store, "speed")).savefig(folder / "speed.svg", metadata={"Date": None})
+    _calibration(store).draw(folder / "calibration.png")
+
+
+def _calibration(store: Store) -> Calibration:
+    bins = store.files["search"]["calibration"]["calibrated, test"]["bins"]
+    counts = [one["count"] for one in bins]
+    means, shares = ([one[name] or 0.0 for one in bins] for name in ("mean_probability", "share_right"))
+    sums = tuple(one * count for one, count in zip(means, counts, strict=True))
+    right = tuple(round(one * count) for one, count in zip(shares, counts, strict=True))
+    return Calibration(tuple(counts), sums, right)
 
 
 def _pair(figure: Figure) -> tuple[Axes, Axes]:

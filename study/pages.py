@@ -1,4 +1,4 @@
-"""Fill README and docs: tables and figures from the stored results, references from the code, plots of docs/study.md.
+"""Fill README and docs: tables and figures from the stored results, references from the code, and plots.
 
     python -m study.pages             # `make tables`
     python -m study.pages --check     # change nothing; fail if a page differs from the store or the code

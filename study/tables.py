@@ -230,7 +230,13 @@ def bundled(store: Store) -> str:
 
 
 def parsers(name: str, part: str, store: Store) -> str:
-    """A table of what `benchmarks.parsers` has measured; rows of a decoder that has changed since are left out."""
+    """A table of what `benchmarks.parsers` has measured."""
+    shown = store.files[name] | {"systems": current_systems(store, name)}
+    return _sheet(next(one for one in sheets(shown) if one.title == part))
+
+
+def current_systems(store: Store, name: str) -> list[dict[str, Any]]:
+    """The systems of a benchmark, without those whose decoder has changed since."""
     found = store.files[name]
     code, arcs = found["fingerprint"]["code"], "arcs" in found["fingerprint"]["code"]
 
@@ -238,8 +244,7 @@ def parsers(name: str, part: str, store: Store) -> str:
         needed = part_of(system["options"].get("decoder", ""), arcs=arcs)
         return bool(system["kind"] != "biplanar" or code.get(needed) == CODE[needed])
 
-    shown = found | {"systems": [one for one in found["systems"] if is_shown(one)]}
-    return _sheet(next(one for one in sheets(shown) if one.title == part))
+    return [one for one in found["systems"] if is_shown(one)]
 
 
 def core(part: str, store: Store) -> str:
