@@ -7,10 +7,10 @@ from pathlib import Path
 from statistics import geometric_mean, mean
 from typing import TYPE_CHECKING
 
+from benchmarks.calibration import Calibration
 from benchmarks.core_report import draw_growth
 from benchmarks.parsers.picture import figure_of
 
-from biplanar.evaluation import Calibration
 from study.paper_tables import CROSSING, ONE_PLANE, ORDER, TWO_PLANES, tested
 from study.plan import ENCODINGS, LARGER, PAPER, SWITCH_TREEBANKS
 from study.significance import survivors
