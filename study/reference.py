@@ -1,4 +1,4 @@
-"""Reference pages, made of the code: the command line, the settings of a training, and the HTTP interface."""
+"""What pages show of the code: command line, settings of a training, HTTP interface, and labels of each encoding."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Any, get_args, get_type_hints
 import typer
 from benchmarks.output import markdown_table
 
+import biplanar
+from biplanar import ENCODINGS, Tree
 from biplanar.cli import app
 from biplanar.serve.app import Service
 from biplanar.serve.config import MEBIBYTE, ServerConfig
@@ -225,6 +227,28 @@ def _amount(name: str, value: float) -> str:
     )
 
 
+# Labels
+
+FIGURE_1 = Tree((0, 1, 1, 2, 1, 3), ("root", "nsubj", "obj", "amod", "obl", "advmod"))
+TAGS = ("VERB", "NOUN", "NOUN", "ADJ", "NOUN", "ADV")
+
+
+def labels() -> str:
+    """The tree of the paper's Figure 1 in every encoding, and how much of it comes back."""
+    return markdown_table(["encoding", "task", *(f"w{n}" for n in range(1, 7)), "heads that come back"], _label_rows())
+
+
+def _label_rows() -> Iterator[list[str]]:
+    for name, encoding in ENCODINGS.items():
+        upos = TAGS if encoding.needs_upos else None
+        rows = biplanar.encode(FIGURE_1, name, upos=upos)
+        heads = biplanar.decode(rows, name, upos=upos).heads
+        right = sum(one == other for one, other in zip(heads, FIGURE_1.heads, strict=True))
+        for number, task in enumerate(encoding.tasks):
+            first = ("", "") if number else (f"`{name}`", "all" if right == len(heads) else f"{right} of {len(heads)}")
+            yield [first[0], task, *(f"`{row[number]}`" for row in rows), first[1]]
+
+
 def _sentence(text: str) -> str:
     return _escaped(text[:1].upper() + text[1:])
 
@@ -250,4 +274,5 @@ REFERENCES: dict[str, Callable[[], str]] = {
     "settings": settings,
     "configurations": configurations,
     "HTTP": http,
+    "example": labels,
 }
