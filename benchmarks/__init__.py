@@ -6,6 +6,7 @@
 | `search` | the search: speed, accuracy and calibration |
 | `parsers` | whole parsers, Biplanar's and others, on one core |
 | `gpu` | parsing on a GPU, part by part |
+| `engines` | reading, parsing and writing, part by part |
 | `load` | the server under load |
 
 They share `arguments` (command lines), `machine` (what they run on), `timing`, `memory`, `texts` (what is parsed) and

@@ -35,8 +35,9 @@ _FIGURE = re.compile(r"(?P<begin><!-- = (?P<name>[^>]+?) -->)[^<]*(?P<end><!-- e
 
 
 def pages(root: Path = ROOT) -> Iterator[Path]:
-    """The pages that may hold tables and figures."""
+    """The pages that may hold tables and figures: README, docs, and the card of the bundled model."""
     yield root / "README.md"
+    yield root / "src" / "biplanar" / "models" / "en" / "README.md"
     yield from sorted((root / "docs").glob("**/*.md"))
 
 
