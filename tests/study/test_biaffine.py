@@ -80,7 +80,7 @@ class TestTraining:
     def test_arcs_and_relations_must_be_learned(self):
         for name in ("auxiliary__arcs", "auxiliary__relations"):
             with pytest.raises(ConfigError, match="above 0"):
-                next(trainer_of(**{name: "0.0"}).run())
+                list(trainer_of(**{name: "0.0"}).run())
 
 
 class TestParsing:
