@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import difflib
 import importlib
 from collections.abc import Iterable, Iterator
@@ -11,6 +12,9 @@ from typing import Any
 
 class BiplanarError(Exception):
     """The base of all expected errors."""
+
+    def __reduce__(self) -> tuple[Any, ...]:  # pickling would call the constructors, which take other arguments
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class FileError(BiplanarError):

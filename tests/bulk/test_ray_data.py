@@ -144,7 +144,7 @@ def test_an_item_that_ends_its_workers_again_and_again_is_given_up(monkeypatch):
     answers = [pickle.loads(worker(number)["answer"][0].as_py()) for _ in range(4)]
     assert answers[:3] == ["b"] * 3
     with pytest.raises(UnfinishedError, match="3 workers died"):
-        raise answers[3].to_error()
+        raise answers[3]
 
 
 def test_errors_come_as_answers():
@@ -154,7 +154,7 @@ def test_errors_come_as_answers():
         patch.setattr("ray.get", lambda value: value)
         answer = pickle.loads(worker({"number": pa.array([0])})["answer"][0].as_py())
     with pytest.raises(RuntimeError, match=r"ValueError: invalid literal for int.*: 'no number'"):
-        raise answer.to_error()
+        raise answer
 
 
 def test_the_command_numbers_the_sentences_of_text(cluster, tmp_path, run, monkeypatch):  # noqa: ARG001

@@ -5,13 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biplanar.data.conllu import Sentence, parse_conllu
-from biplanar.data.raw_text import (
-    original_text,
-    raw_text,
-    starts_paragraph,
-    token_text,
-)
-from biplanar.data.words import escape_spaces, unescape_spaces
+from biplanar.data.raw_text import original_text, raw_text, starts_paragraph, token_text
+from biplanar.data.words import space_items, spaced
 
 IM_HAUS = """\
 1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_
@@ -52,9 +47,9 @@ def test_all_white_space_that_misc_tells(misc, text):
 
 @given(st.text(st.sampled_from(" \t\r\n|\\stnpa\u2028")))
 def test_escapes(text):
-    escaped = escape_spaces(text)
-    assert unescape_spaces(escaped) == text
-    assert not set(" \t\r\n|") & set(escaped)
+    items = space_items(text, text, text)
+    assert spaced("form", "|".join(items) or "_") == (text, text or "form", text)
+    assert not set(" \t\r\n|") & set("".join(items))
 
 
 @pytest.mark.parametrize(

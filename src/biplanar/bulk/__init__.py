@@ -1,16 +1,7 @@
 """Whole corpora: chunks in, chunks out, and the engines that run them."""
 
 from biplanar.bulk.chunks import Source
-from biplanar.bulk.engines import (
-    ENGINES,
-    ChunkEngine,
-    Engine,
-    EngineConfig,
-    Processes,
-    ShardEngine,
-    ThisProcess,
-    make_engine,
-)
+from biplanar.bulk.engines import ENGINES, Engine, EngineConfig, ThisProcess, make_engine
 from biplanar.bulk.output import parse_files
 from biplanar.bulk.shards import Plan, named_files
 from biplanar.bulk.tables import FrameTask
@@ -18,13 +9,10 @@ from biplanar.bulk.task import Task
 
 __all__ = [
     "ENGINES",
-    "ChunkEngine",
     "Engine",
     "EngineConfig",
     "FrameTask",
     "Plan",
-    "Processes",
-    "ShardEngine",
     "Source",
     "Task",
     "ThisProcess",

@@ -44,13 +44,8 @@ def parse_files(
         raise BiplanarError(f"{type(engine).__name__} writes shards: choose a folder (--output-dir)")
     title = "<text>" if source.text is not None else Path(display_name(source.paths[-1])).name
     with opened(target, task, title) as sink:
-        writer = _Writer(sink, task, number=number, several=len(source.files) > 1)
-
-        def write(result: Result) -> None:
-            writer.write(result)
-            written(result)
-
-        engine.run(task, source, write)
+        writer = _Writer(sink, task, written, number=number, several=len(source.files) > 1)
+        engine.run(task, source, writer.write)
     return writer.outcome
 
 
@@ -71,8 +66,10 @@ def with_ids(output: bytes, before: int, prefix: str = "", mark: bytes = ID_MARK
 class _Writer:
     """Writes results one after the other."""
 
-    def __init__(self, sink: Sink, task: Task, *, number: bool, several: bool) -> None:
-        self.sink, self.task, self.number, self.several = sink, task, number, several
+    def __init__(
+        self, sink: Sink, task: Task, written: Callable[[Result], object], *, number: bool, several: bool
+    ) -> None:
+        self.sink, self.task, self.written, self.number, self.several = sink, task, written, number, several
         self.path, self.sentences, self.outcome = "", 0, Outcome()
         self.missing_end = b""  # line ends that a file lacks, if another one follows
 
@@ -90,6 +87,7 @@ class _Writer:
                 self.missing_end = missing_end(output[-TAIL:].decode(errors="replace")).encode()
         self.sentences += result.sentences
         self.outcome += result.outcome
+        self.written(result)
 
 
 @contextmanager

@@ -10,7 +10,6 @@ import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
@@ -31,27 +30,11 @@ MOST_ATTEMPTS = 3
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-@dataclass(frozen=True)
-class Failure:
-    """An exception that can be pickled: those with custom constructors do not survive it."""
-
-    kind: type[Exception]
-    message: str
-    state: dict[str, Any]
-
-    @classmethod
-    def of(cls, error: Exception) -> Failure:
-        """Of an exception; one that is not expected comes with its traceback."""
-        if isinstance(error, BiplanarError):
-            return cls(type(error), str(error), dict(vars(error)))
-        return cls(RuntimeError, f"in a worker process:\n{traceback.format_exc()}", {})
-
-    def to_error(self) -> Exception:
-        """The exception again."""
-        error = self.kind.__new__(self.kind)
-        error.args = (self.message,)
-        vars(error).update(self.state)
+def failure(error: Exception) -> Exception:
+    """An exception as another process is told of it: one that is not expected, with its traceback."""
+    if isinstance(error, BiplanarError):
         return error
+    return RuntimeError(f"in a worker process:\n{traceback.format_exc()}")
 
 
 class WorkerProcess(Generic[P]):
@@ -79,7 +62,7 @@ class WorkerProcess(Generic[P]):
         except OSError as error:
             raise EOFError from error
         self.task = None
-        return answer.to_error() if isinstance(answer, Failure) else answer
+        return answer
 
     def how_it_ended(self) -> str:
         """Its exit code or signal, once the process has been joined."""
@@ -107,7 +90,7 @@ def _serve(prepare: Callable[[], Callable[[Any], object]], pipe: Connection) -> 
                 work = work or prepare()
                 answer = work(chunk)
             except Exception as error:
-                answer = Failure.of(error)
+                answer = failure(error)
             pipe.send(answer)
     except (EOFError, OSError):
         return
@@ -176,7 +159,8 @@ def work_in_order(
         pool.start(workers)
         yield from pool.results()
     finally:
-        pool.stop()
+        for worker in pool.workers:
+            worker.stop()
 
 
 class _Pool(Generic[P, R]):
@@ -201,10 +185,6 @@ class _Pool(Generic[P, R]):
         with _sigint_blocked():
             for _ in range(workers):
                 self.workers.append(WorkerProcess(self.prepare, self.threads))
-
-    def stop(self) -> None:
-        for worker in self.workers:
-            worker.stop()
 
     def results(self) -> Iterator[R]:
         while True:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from biplanar.bulk.processes import MOST_ATTEMPTS, Failure
+from biplanar.bulk.processes import MOST_ATTEMPTS, failure
 from biplanar.errors import BiplanarError, UnfinishedError, need
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class _Worker(Generic[P, R]):
         try:
             answer: object = self.answer(number)
         except Exception as error:
-            answer = Failure.of(error)
+            answer = failure(error)
         return pa.table({"answer": [pickle.dumps(answer)]})
 
     def answer(self, number: int) -> R:
@@ -90,8 +90,8 @@ class RayData:
         ray = _ray()
         with _cluster(ray, self.config, threads):
             for answer in self._answers(ray, prepare, items, threads):
-                if isinstance(answer, Failure):
-                    raise answer.to_error()
+                if isinstance(answer, Exception):
+                    raise answer
                 yield answer
 
     def _answers(self, ray: Any, prepare: object, items: Sequence[object], threads: int) -> Generator[Any]:

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -126,8 +127,8 @@ class Plan:
         todo = self.unfinished()
         for folder in {Path(shard.unnumbered or shard.path).parent for shard in todo}:
             folder.mkdir(parents=True, exist_ok=True)
-        yield from engine.map(ShardTask(self.task, self.source), todo, threads=self.task.threads)
-        for _ in engine.map(NumberingTask(self.task), list(self._counted())):
+        yield from engine.map(partial(_shard_parser, self.task, self.source), todo, threads=self.task.threads)
+        for _ in engine.map(partial(partial, _number_shard, self.task), list(self._counted())):  # nothing to load
             pass
         shutil.rmtree(self.folder / UNNUMBERED, ignore_errors=True)
 
@@ -217,56 +218,43 @@ class Plan:
         shutil.rmtree(folder / UNNUMBERED, ignore_errors=True)
 
 
-@dataclass(frozen=True)
-class ShardTask:
-    """Parses shards; it can be sent to other processes, where calling it loads the model."""
-
-    task: Task
-    source: Source
-
-    def __call__(self) -> Callable[[Shard], ShardResult]:
-        """Load the model."""
-        parser = self.task()
-        return lambda shard: self.parse(shard, parser)
-
-    def parse(self, shard: Shard, parser: ChunkParser) -> ShardResult:
-        """Read, parse and write a shard."""
-        results, task = list[Result](), replace(self.task, format=CONLLU) if shard.unnumbered else self.task
-        source, engine = replace(self.source, files=(shard.range,)), ThisProcess(loaded=parser)
-        try:
-            target, keep = shard.unnumbered or shard.path, lambda one: results.append(replace(one, output=b""))
-            outcome = parse_files(source, target, task, engine, keep, number=not shard.unnumbered)
-        except FormatError as error:  # which names a line of the range
-            part = shard.range
-            is_record = (source.format or input_format(part.path)) in RECORDS
-            if is_record or not part.start or error.path != display_name(part.path):
-                raise
-            raise FormatError(error.path, error.line + part.lines_before(), error.message) from error
-        sentences = sum(result.sentences for result in results)
-        if shard.unnumbered:
-            with writing(shard.count_path) as count:
-                count.write(str(sentences))
-        return ShardResult(shard, outcome, sentences, tuple(one for result in results for one in result.skipped))
+def _shard_parser(task: Task, source: Source) -> Callable[[Shard], ShardResult]:
+    """What parses shards of a source, with the model loaded."""
+    return partial(_parse_shard, source, task, task())
 
 
-@dataclass(frozen=True)
-class NumberingTask:
-    """Writes shards that are parsed, with the ids that their sentences have in their file."""
+def _parse_shard(source: Source, task: Task, parser: ChunkParser, shard: Shard) -> ShardResult:
+    """Read, parse and write a shard."""
+    part, results, is_numbered = shard.range, list[Result](), shard.unnumbered is None
+    try:
+        outcome = parse_files(
+            replace(source, files=(part,)),
+            shard.unnumbered or shard.path,
+            task if is_numbered else replace(task, format=CONLLU),
+            ThisProcess(loaded=parser),
+            lambda result: results.append(replace(result, output=b"")),
+            number=is_numbered,
+        )
+    except FormatError as error:  # which names a line of the range
+        is_record = (source.format or input_format(part.path)) in RECORDS
+        if is_record or not part.start or error.path != display_name(part.path):
+            raise
+        raise FormatError(error.path, error.line + part.lines_before(), error.message) from error
+    sentences = sum(result.sentences for result in results)
+    if not is_numbered:
+        with writing(shard.count_path) as count:
+            count.write(str(sentences))
+    return ShardResult(shard, outcome, sentences, tuple(one for result in results for one in result.skipped))
 
-    task: Task
 
-    def __call__(self) -> Callable[[Shard], None]:
-        """There is nothing to load."""
-        return self.number
-
-    def number(self, shard: Shard) -> None:
-        """Number the sentences of a shard."""
-        assert shard.unnumbered is not None
-        number = shard.before
-        with opened(shard.path, self.task) as sink:
-            for raw in cut_raw_conllu(read_buffers(shard.unnumbered), shard.unnumbered):
-                conllu, number = with_ids(raw.data, number)
-                write_all(sink, conllu)
+def _number_shard(task: Task, shard: Shard) -> None:
+    """Write a shard that is parsed, with the ids that its sentences have in their file."""
+    assert shard.unnumbered is not None
+    number = shard.before
+    with opened(shard.path, task) as sink:
+        for raw in cut_raw_conllu(read_buffers(shard.unnumbered), shard.unnumbered):
+            conllu, number = with_ids(raw.data, number)
+            write_all(sink, conllu)
 
 
 def named_files(files: Iterable[str | Path], *, outside: Path | None = None) -> Iterator[tuple[str, str]]:

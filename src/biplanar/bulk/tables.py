@@ -27,14 +27,10 @@ WORD_COLUMNS = {
 ROW_GROUP = 8 << 20  # bytes of CoNLL-U
 CHUNK_CHARACTERS = 300_000  # of data frames, that are parsed together
 
-# As Spark writes a schema.
-SCHEMA = ", ".join(
-    [
-        "doc_id string, sent_id string, text string",
-        *(f"{name} array<{'int' if name == 'head' else 'string'}>" for name in WORD_COLUMNS),
-        "conllu string",
-    ]
-)
+# The types of columns, as Spark writes them.
+TYPES = dict.fromkeys(("doc_id", "sent_id", "text", *WORD_COLUMNS, "conllu"), "string")
+TYPES |= dict.fromkeys(WORD_COLUMNS, "array<string>") | {"head": "array<int>"}
+SCHEMA = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
 
 
 def rows_of(conllu: bytes, document: str | None = None) -> dict[str, list[Any]]:
@@ -62,16 +58,14 @@ class ParquetStream:
     """Takes parsed sentences as CoNLL-U, some at a time, and writes a Parquet file."""
 
     def __init__(self, stream: Any) -> None:
-        self._arrow = need("pyarrow", "writing Parquet", "formats")
+        self._arrow = arrow = need("pyarrow", "writing Parquet", "formats")
         parquet = need("pyarrow.parquet", "writing Parquet", "formats")
-        self._writer = parquet.ParquetWriter(stream, self._schema(), compression="zstd")
+        text = arrow.string()
+        types = {"string": text, "array<string>": arrow.list_(text), "array<int>": arrow.list_(arrow.int32())}
+        schema = arrow.schema([(name, types[kind]) for name, kind in TYPES.items()])
+        self._writer = parquet.ParquetWriter(stream, schema, compression="zstd")
         self._waiting: list[bytes] = []
         self._document: str | None = None
-
-    def _schema(self) -> Any:
-        text, number = self._arrow.string(), self._arrow.int32()
-        words = [(name, self._arrow.list_(number if name == "head" else text)) for name in WORD_COLUMNS]
-        return self._arrow.schema([("doc_id", text), ("sent_id", text), ("text", text), *words, ("conllu", text)])
 
     def write(self, conllu: bytes, /) -> int:
         """Take whole sentences, and write those so far if they are enough for a row group."""

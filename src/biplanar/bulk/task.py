@@ -9,6 +9,7 @@ from pathlib import Path
 
 from biplanar.bulk.chunks import Chunk
 from biplanar.data.conllu import Sentence, write_conllu
+from biplanar.data.conversions import BEGINNINGS
 from biplanar.data.formats import DRAWINGS, JSON, OUTPUTS, TREE
 from biplanar.decoding.beam import Outcome
 from biplanar.errors import BiplanarError, UnknownNameError
@@ -16,9 +17,6 @@ from biplanar.pipeline.loading import Placement, load
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_io import ParserInput, ParserOutput
-
-# Comments that only the first of several trees of a sentence has.
-BEGINNINGS = ("newdoc", "newpar", "newdoc id", "newpar id")
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ def _ranked(rank: int, sentence: Sentence, score: float) -> Sentence:
     Only the first begins documents and paragraphs and has the sentence's own id.
     """
     if rank > 1:
-        sentence = sentence.without_comments(BEGINNINGS)
+        sentence = sentence.without_comments(list(BEGINNINGS))
         if (own := sentence.comment("sent_id")) is not None:
             sentence = sentence.with_comment("sent_id", f"{own}-tree{rank}")
     return sentence.with_comments({"tree_rank": str(rank), "tree_score": f"{score:.4f}"})

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _COMMENT = re.compile(r"#\s*([^=]*?)\s*(?:=\s*(.*?)\s*)?$")
 
-# Comments that have places of their own.
-_BEGINNINGS = {"newdoc": "newdoc", "newdoc id": "newdoc", "newpar": "newpar", "newpar id": "newpar"}
+# Comments where documents and paragraphs begin, and what dictionaries call them.
+BEGINNINGS = {"newdoc": "newdoc", "newdoc id": "newdoc", "newpar": "newpar", "newpar id": "newpar"}
 
 
 def sentence_dict(sentence: Sentence) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def sentence_dict(sentence: Sentence) -> dict[str, Any]:
     found: dict[str, str | None] = {match[1]: match[2] for match in matches}
     text = found.pop("text", None)
     result: dict[str, Any] = {"sent_id": found.pop("sent_id", None), "text": sentence.text if text is None else text}
-    result |= {name: found.pop(key) or True for key, name in _BEGINNINGS.items() if key in found}
+    result |= {name: found.pop(key) or True for key, name in BEGINNINGS.items() if key in found}
     if comments := dict(reversed(found.items())):
         result["comments"] = comments
     has_other_lines = sentence.raw.count("\t") > 9 * len(sentence)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from biplanar.data.conllu import COLUMNS, DEPREL, EMPTY, FEATS, HEAD, ID, LEMMA, MISC, UPOS, XPOS, parse_conllu
 from biplanar.data.sentence import Sentence
-from biplanar.data.words import escape_spaces, space_items
+from biplanar.data.words import space_items
 from biplanar.errors import needing
 
 if TYPE_CHECKING:
@@ -145,7 +145,5 @@ def _misc(token: Token, form: str, doc: Doc) -> str:
         following += 1
     after = doc.text[end : doc[following].idx if following < len(doc) else len(doc.text)]
     is_first = all(before.is_space for before in doc[: token.i])
-    items = space_items(after, doc.text[: token.idx] if is_first else "")
-    if form != token.text:
-        items.append(f"SpacesInToken={escape_spaces(token.text)}")
-    return "|".join(items) or EMPTY
+    before, inside = doc.text[: token.idx] if is_first else "", token.text if form != token.text else ""
+    return "|".join(space_items(after, before, inside)) or EMPTY

@@ -208,15 +208,12 @@ def spaced(form: str, misc: str) -> tuple[str, str, str]:
     return before, unescape_spaces(items["SpacesInToken"]) if "SpacesInToken" in items else form, behind
 
 
-def space_items(after: str, before: str = "") -> list[str]:
-    """The items of MISC that tell which white space is behind a token, and before it."""
-    items = [f"SpacesBefore={escape_spaces(before)}"] if before else []
-    return items + (["SpaceAfter=No"] if not after else [] if after == " " else [f"SpacesAfter={escape_spaces(after)}"])
-
-
-def escape_spaces(text: str) -> str:
-    """White space, or a token with white space in it, as a value in MISC; rare kinds of space stay as they are."""
-    return text.translate(_ESCAPED)
+def space_items(after: str, before: str = "", token: str = "") -> list[str]:
+    """What MISC says of the white space behind a token, before it, and in it; rare kinds of space stay as they are."""
+    items = [f"SpacesBefore={before.translate(_ESCAPED)}"] if before else []
+    if after != " ":
+        items.append(f"SpacesAfter={after.translate(_ESCAPED)}" if after else "SpaceAfter=No")
+    return [*items, f"SpacesInToken={token.translate(_ESCAPED)}"] if token else items
 
 
 def unescape_spaces(value: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from biplanar.data.words import escape_spaces, unescape_spaces
+from biplanar.data.words import space_items, spaced
 from biplanar.tokenizer.paragraphs import for_udpipe
 
 NO_SPACE = "SpaceAfter=No"
@@ -37,14 +37,15 @@ class Placing:
         """A sentence, and where the next one begins."""
         lines, text, number = [], "", 1
         for form, misc, words in _tokens(block):
-            before, length, after = _lengths(form, misc)
+            before, length, after = map(len, spaced(form, misc))
             first, last = at + before, at + before + length
             token = for_udpipe(paragraph[first:last])
             if token != form and not any(map(str.isspace, token)):  # it was masked
                 form, words = token, []
             items = [] if after or not self.normalized_spaces else [NO_SPACE]
             if not self.normalized_spaces:
-                items = _spaces(form, paragraph[at:first], token, paragraph[last : last + after])
+                inside = token if token != form else ""
+                items = space_items(paragraph[last : last + after], paragraph[at:first], inside)
             if self.ranges:
                 items.append(f"TokenRange={start + first}:{start + last}")
             numbers = f"{number}-{number + len(words) - 1}" if words else number
@@ -67,16 +68,6 @@ def _tokens(block: str) -> Iterator[tuple[str, str, list[str]]]:
         yield form, misc, words
 
 
-def _spaces(form: str, before: str, token: str, after: str) -> list[str]:
-    """What MISC tells of the white space around and in a token."""
-    items = [f"SpacesBefore={escape_spaces(before)}"] if before else []
-    if after != " ":
-        items.append(f"SpacesAfter={escape_spaces(after)}" if after else NO_SPACE)
-    if token != form:
-        items.append(f"SpacesInToken={escape_spaces(token)}")
-    return items
-
-
 def _end_if_same(block: str, paragraph: str, at: int) -> int | None:
     """Where the next sentence begins, if all is as UDPipe has written it: single spaces, and the same characters."""
     first = block.index(_TEXT) + len(_TEXT)
@@ -87,16 +78,3 @@ def _end_if_same(block: str, paragraph: str, at: int) -> int | None:
     if block.endswith(f"{NO_SPACE}\n\n"):
         return end
     return end + 1 if paragraph.startswith(" ", end) else None
-
-
-def _lengths(form: str, misc: str) -> tuple[int, int, int]:
-    """How many characters stand before a token, in it, and behind it."""
-    if misc == "_":
-        return 0, len(form), 1
-    if misc == NO_SPACE:
-        return 0, len(form), 0
-    items = dict(item.partition("=")[::2] for item in misc.split("|"))
-    after = "" if items.get("SpaceAfter") == "No" else r"\s"
-    parts = (items.get(f"Spaces{where}", other) for where, other in (("Before", ""), ("After", after)))
-    before, behind = (len(unescape_spaces(part)) for part in parts)
-    return before, len(unescape_spaces(items["SpacesInToken"])) if "SpacesInToken" in items else len(form), behind

@@ -46,15 +46,8 @@ class Segmenter:
             raise FileError(f"{path}: a UDPipe model without a tokenizer")
         return cls(model, WholeTokens.load(whole_tokens_path(path)))
 
-    def segment(
-        self, text: str, *, presegmented: bool = False, normalized_spaces: bool = False, ranges: bool = False
-    ) -> list[Sentence]:
-        """The sentences of a text, in whose MISC all its white space is kept (`raw_text.original_text`).
-
-        `presegmented` says that each line is a sentence. With `normalized_spaces`, MISC only tells whether a space
-        follows; with `ranges`, also which characters of the text a token is (`TokenRange=start:end`).
-        """
-        options = {"presegmented": presegmented, "normalized_spaces": normalized_spaces, "ranges": ranges}
+    def segment(self, text: str, **options: bool) -> list[Sentence]:
+        """The sentences of a text, with the options of `stream`."""
         return list(self.stream([text], **options))
 
     def stream(
@@ -68,7 +61,10 @@ class Segmenter:
         """The sentences of a text that comes in chunks (lines with their ends, or any others) and may be of any size.
 
         How the text is cut into chunks makes no difference. Each paragraph is looked at by itself, as no sentence goes
-        on over a blank line.
+        on over a blank line. MISC keeps all white space (`raw_text.original_text`).
+
+        `presegmented` says that each line is a sentence. With `normalized_spaces`, MISC only tells whether a space
+        follows; with `ranges`, also which characters of the text a token is (`TokenRange=start:end`).
         """
         tokenize = self._tokenizer(presegmented, Placing(normalized_spaces, ranges))
         for paragraphs in paragraphs_of(chunks, presegmented=presegmented):

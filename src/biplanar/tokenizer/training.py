@@ -12,12 +12,13 @@ from subprocess import DEVNULL, PIPE
 
 from ufal import udpipe
 
-from biplanar.data.conllu import HEAD, ID, LEMMA, MISC, Sentence
+from biplanar.data.conllu import Sentence
 from biplanar.data.files import writing
 from biplanar.data.raw_text import token_text
 from biplanar.errors import BiplanarError, FormatError
 from biplanar.tokenizer import udpipe_trainer
 from biplanar.tokenizer.paragraphs import for_udpipe
+from biplanar.tokenizer.placing import NO_SPACE
 from biplanar.tokenizer.whole_tokens import WholeTokens, whole_tokens_path
 
 # Longer segments than UDPipe's own 50 characters find the ends of sentences much better; smaller batches and a falling
@@ -36,9 +37,6 @@ TOKENIZER = {
 # Epochs are so many that each character is seen about 60 times, between these bounds. Ten find the ends of sentences
 # better than four in all but small treebanks, which are seen often enough in four.
 LEAST_EPOCHS, MOST_EPOCHS, CHARACTERS_PER_EPOCH = 4, 10, 33_000
-
-_NO_SPACE = "SpaceAfter=No"
-_AROUND = "\ufeff\r"  # what may stand around a line of CoNLL-U
 
 
 def train_segmenter(
@@ -104,18 +102,13 @@ def _to_udpipe(sentences: Iterable[Sentence], tags: bool) -> str:
 
 def _reduced_lines(sentence: Sentence, tags: bool) -> Iterator[str]:
     """The lines of tokens and words, with no more in them than training looks at."""
-    for columns in _lines(sentence):
-        is_word = columns[ID].isdigit()
-        if is_word or "-" in columns[ID]:
-            middle = columns[LEMMA:HEAD] if tags and is_word else ["_"] * 4
-            yield "\t".join([*columns[:LEMMA], *middle, "_", "_", "_", _NO_SPACE if _is_joined(columns) else "_"])
+    for token in sentence.tokens:
+        if token.is_multiword:
+            yield _line(f"{token.first}-{token.last}", token.form, ("_",) * 4, token.misc)
+        for word in token.words:
+            own = (word.lemma, word.upos, word.xpos, word.feats) if tags else ("_",) * 4
+            yield _line(str(word.id), word.form, own, word.misc)
 
 
-def _lines(sentence: Sentence) -> Iterator[list[str]]:
-    """The columns of all lines that are no comments."""
-    lines = (line.strip(_AROUND) for line in sentence.raw.split("\n"))
-    return (line.split("\t") for line in lines if "\t" in line and not line.startswith("#"))
-
-
-def _is_joined(columns: list[str]) -> bool:
-    return _NO_SPACE in columns[MISC].split("|")
+def _line(number: str, form: str, tags: Iterable[str], misc: str) -> str:
+    return "\t".join([number, form, *tags, "_", "_", "_", NO_SPACE if NO_SPACE in misc.split("|") else "_"])

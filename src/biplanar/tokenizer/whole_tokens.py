@@ -107,7 +107,7 @@ class WholeTokens:
             values = json.loads(path.read_text(encoding="utf-8"))
             lists = {name: tuple(values[name]) for name in asdict(cls())}
             if not all(isinstance(one, str) for one in chain(*lists.values())):
-                raise TypeError("expected lists of text")
+                raise TypeError("other values than lists of text")
         except OSError as error:
             raise FileError(f"{path}: {error.strerror or error}") from error
         except (ValueError, KeyError, TypeError, RecursionError) as error:
