@@ -88,7 +88,7 @@ class TestTraining:
 
     def test_a_sentence_whose_tokens_do_not_fit(self, tmp_path):
         rows = "1-9\tno\t_\t_\t_\t_\t_\t_\t_\t_\n1\tem\t_\t_\t_\t_\t_\t_\t_\t_\n"
-        with pytest.raises(FormatError, match="^mine:4: .* 1-9"):
+        with pytest.raises(FormatError, match=r"^mine:4: .* 1-9"):
             train_segmenter(parse_conllu("1\tA" + "\t_" * 8 + "\n\n\n" + rows, "mine"), None, tmp_path / "model")
         assert not list(tmp_path.iterdir())
 
