@@ -6,15 +6,7 @@ from hypothesis import strategies as st
 
 from biplanar.data.conllu import LEMMA, Sentence
 from biplanar.data.forest import Column
-from biplanar.encodings.lemmas import (
-    LemmaDictionary,
-    apply_rule,
-    longest_shared,
-    lower,
-    make_rule,
-    rule_parts,
-    shortest_script,
-)
+from biplanar.encodings.lemmas import LemmaDictionary, apply_rule, lower, make_rule, rule_parts, shortest_script
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12)
 WORDS = st.text("abAB;+->=ßİ", min_size=1, max_size=8)
@@ -73,14 +65,6 @@ def test_what_is_no_rule_for_a_form_leaves_it(rule: str) -> None:
 
 def test_a_rule_that_would_leave_nothing_leaves_the_form() -> None:
     assert apply_rule("↓0;-;", "A") == "A"
-
-
-@given(WORDS, WORDS)
-def test_the_longest_shared_substring(one: str, other: str) -> None:
-    in_one, in_other, length = longest_shared(one, other)
-    assert one[in_one : in_one + length] == other[in_other : in_other + length]
-    substrings = [one[i:j] for i in range(len(one)) for j in range(i, len(one) + 1)]
-    assert length == max(len(part) for part in substrings if part in other)
 
 
 @given(WORDS, WORDS)

@@ -10,7 +10,7 @@ from typing import Any
 
 from biplanar.bulk.ranges import FileRange
 from biplanar.bulk.records import Record, RecordOrError, read_json_records, read_parquet_records
-from biplanar.data.conllu import RawConllu, cut_raw_conllu, words_to_conllu
+from biplanar.data.conllu import RawConllu, Sentence, cut_raw_conllu
 from biplanar.data.files import (
     UTF_8,
     decode_utf8,
@@ -61,7 +61,7 @@ def _given(content: list[RawConllu], _: Parser) -> list[RawConllu]:
 
 def _from_words(sentences: list[list[str]], _: Parser) -> list[RawConllu]:
     """Sentences of words, with their texts as comments."""
-    texts = [words_to_conllu(forms, comments=comments_for("", forms)) for forms in sentences]
+    texts = [Sentence.from_words(forms, comments=comments_for("", forms)).raw for forms in sentences]
     return [RawConllu("".join(texts).encode(), "<words>")]
 
 

@@ -29,7 +29,6 @@ from biplanar.data.rows import (
     XPOS,
     bare,
     find_misfit,
-    words_to_conllu,
 )
 from biplanar.data.sentence import Sentence, make_sentence
 from biplanar.data.words import Token, Word
@@ -57,7 +56,6 @@ __all__ = [
     "missing_end",
     "parse_conllu",
     "read_conllu",
-    "words_to_conllu",
     "write_conllu",
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from biplanar.errors import FormatError, LabelError
+from biplanar.errors import LabelError
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
@@ -33,20 +33,3 @@ def check_column(name: str, values: Sequence[str]) -> None:
     """Raise an error at the first value that the column cannot hold."""
     if (at := find_misfit(values)) is not None:
         raise LabelError(f"value {at + 1}: {name} cannot be {values[at]!r}: it is empty or has tabs or line ends")
-
-
-def words_to_conllu(forms: Sequence[str], *, upos: Sequence[str] | None = None, comments: Sequence[str] = ()) -> str:
-    """The text of a sentence of which only the words are known, and maybe their tags."""
-    return "\n".join([*comments, *word_rows(forms, upos), "", ""])
-
-
-def word_rows(forms: Sequence[str], upos: Sequence[str] | None = None) -> list[str]:
-    """The lines of such a sentence's words."""
-    if not forms:
-        raise FormatError("<words>", 1, "a sentence needs at least one word")
-    tags = upos or [EMPTY] * len(forms)
-    for name, column in (("FORM", forms), ("UPOS", tags)):
-        check_column(name, column)
-    return [
-        f"{i}\t{form}\t_\t{tag}\t_\t_\t_\t_\t_\t_" for i, (form, tag) in enumerate(zip(forms, tags, strict=True), 1)
-    ]

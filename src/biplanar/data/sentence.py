@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from biplanar.data import conversions
-from biplanar.data.rows import COLUMNS, DEPREL, EMPTY, FORM, HEAD, MISC, UPOS, bare, check_column, word_rows
+from biplanar.data.rows import COLUMNS, DEPREL, EMPTY, FORM, HEAD, MISC, UPOS, bare, check_column
 from biplanar.data.tree import Tree, find_fault
 from biplanar.data.words import PROBABILITY, Token, Word
 from biplanar.errors import FormatError, LabelError, TreeError
@@ -56,7 +56,13 @@ class Sentence:
         for number, comment in enumerate(comments, 1):
             if not comment.startswith("#"):
                 raise FormatError("<words>", number, f"{comment!r} is no comment: it does not begin with #")
-        rows = word_rows(forms, upos)
+        if not forms:
+            raise FormatError("<words>", 1, "a sentence needs at least one word")
+        tags = upos or [EMPTY] * len(forms)
+        check_column("FORM", forms)
+        check_column("UPOS", tags)
+        words = enumerate(zip(forms, tags, strict=True), 1)
+        rows = [f"{number}\t{form}\t_\t{tag}\t_\t_\t_\t_\t_\t_" for number, (form, tag) in words]
         sentence = cls("\n".join([*comments, *rows, "", ""]), rows, "<words>")
         return sentence.with_tree(tree) if tree else sentence
 

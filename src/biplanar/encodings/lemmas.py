@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import lru_cache
 
 import numpy as np
@@ -34,7 +35,8 @@ _STEP = re.compile(r"[>-]|\+(.)", re.DOTALL)
 def make_rule(form: str, lemma: str, *, keeping: bool = True) -> str:
     """The rule that makes this lemma of this form; scripts may keep characters, or else drop and add all."""
     casing, small_form, small_lemma = _casing(lemma), lower(form), lower(lemma)
-    in_form, in_lemma, length = longest_shared(small_form, small_lemma)
+    matcher = SequenceMatcher(None, small_form, small_lemma, autojunk=False)
+    in_form, in_lemma, length = matcher.find_longest_match()  # of the longest ones, the first
     if not length:
         return f"{casing}={small_lemma}"
     before = shortest_script(small_form[:in_form], small_lemma[:in_lemma], keeping)
@@ -79,20 +81,6 @@ def _upper(text: str) -> str:
 
 def _one(char: str, *changed: str) -> str:
     return next((one for one in changed if len(one) == 1), char)
-
-
-def longest_shared(one: str, other: str) -> tuple[int, int, int]:
-    """Where the longest common substring starts in each of two texts, the first of the longest ones; and its length."""
-    best = (0, 0, 0)
-    lengths = [0] * (len(other) + 1)  # of the common substring that ends before each place
-    for i, char in enumerate(one):
-        before = 0
-        for j, another in enumerate(other):
-            before, lengths[j + 1] = lengths[j + 1], before + 1 if char == another else 0
-            if lengths[j + 1] > best[2]:
-                length = lengths[j + 1]
-                best = (i + 1 - length, j + 1 - length, length)
-    return best
 
 
 def shortest_script(source: str, target: str, keeping: bool = True) -> str:

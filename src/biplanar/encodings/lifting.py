@@ -42,21 +42,17 @@ class Lifting:
         passed = _passed_by(forest.heads, heads, forest.offsets)
         if not self._has(PATH):
             passed[:] = False
-        names, count = forest.deprels.names, len(forest.deprels.names)
-        own = forest.deprels.ids.astype(np.int64)
+        names, own = forest.deprels.names, forest.deprels.ids.astype(np.int64)
         starts = np.repeat(forest.offsets[:-1], np.diff(forest.offsets))
         above = np.zeros(len(heads), dtype=np.int64)  # 0: none is named
         if self._has(HEAD):
             above[changed] = own[(starts + forest.heads - 1)[changed]] + 1
-        codes = ((own * (count + 1) + above) * 2 + changed) * 2 + passed
-        found, ids = np.unique(codes, return_inverse=True)
-        labels = []
-        for code in found.tolist():
-            (rest, is_changed), is_passed = divmod(code // 2, 2), code % 2
-            relation, head = divmod(rest, count + 1)
-            mark = UP * is_changed + (names[head - 1] if head else "")
-            labels.append(names[relation] + mark + DOWN * is_passed)
-        return replace(forest, heads=heads, deprels=Column(ids.astype(np.int32), tuple(labels)))
+        found, ids = np.unique(np.stack([own, above, changed, passed]), axis=1, return_inverse=True)
+        labels = [
+            names[relation] + UP * is_changed + (names[head - 1] if head else "") + DOWN * is_passed
+            for relation, head, is_changed, is_passed in found.T.tolist()
+        ]
+        return replace(forest, heads=heads, deprels=Column(ids.reshape(-1).astype(np.int32), tuple(labels)))
 
     def lower(self, forest: Forest) -> Forest:
         """The trees and relations as they were, as far as relations tell."""
