@@ -14,8 +14,7 @@ import numpy as np
 from biplanar.data.forest import offsets_of
 from biplanar.decoding.beam import Beam
 from biplanar.decoding.inventory import LabelInventory, Weights
-from biplanar.decoding.lattice.arcs import UNLIKELY
-from biplanar.decoding.scores import Scores
+from biplanar.decoding.scores import UNLIKELY, Scores
 from biplanar.decoding.stack_search import StackSearch
 from biplanar.encodings import get_encoding
 from biplanar.encodings.stacks import depth_tasks

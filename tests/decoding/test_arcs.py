@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from biplanar.data.forest import offsets_of
-from biplanar.decoding import arcs
 from biplanar.decoding.arcs import ArcProducts, KnownHeads, average_heads, cut_scores, head_table
-from biplanar.decoding.lattice.arcs import UNLIKELY
-from biplanar.decoding.scores import MOST_HEADS, LikelyHeads, Scores
+from biplanar.decoding.scores import MOST_HEADS, UNLIKELY, LikelyHeads, Scores
 from tests.decoding.arc_tables import arc_scores, likeliest, log_table, random_table
 
 LENGTHS = [1, 5, 0, 2, 30, 9]
@@ -54,12 +52,6 @@ class TestArcProducts:
         found = random_products([1]).likeliest()
         assert found.heads.tolist() == [[0, *[-1] * (MOST_HEADS - 1)]]
         assert found.logs.tolist() == [[0, *[-np.inf] * (MOST_HEADS - 1)]]
-
-    @pytest.mark.parametrize("most", [1, 30, 64, 90])
-    def test_blocks_of_rows_change_nothing(self, monkeypatch, most):
-        whole = random_products(LENGTHS).likeliest()
-        monkeypatch.setattr(arcs, "MOST_PRODUCTS", most)
-        assert_same(random_products(LENGTHS).likeliest(), whole)
 
     def test_of_equal_heads_the_first(self):
         zeros = np.zeros((12, 3), dtype=np.float32)

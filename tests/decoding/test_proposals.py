@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from biplanar.data.forest import Column, Forest
-from biplanar.decoding.arcs import KnownHeads, arc_trees, head_table
+from biplanar.decoding.arcs import KnownHeads
 from biplanar.decoding.beam import Beam
 from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.scores import LikelyHeads, Scores
-from biplanar.decoding.spanning import spanning_tree
 from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import get_encoding
 from biplanar.errors import TreeError
@@ -67,16 +66,6 @@ class TestArcs:
         inventory = replace(known_labels(name), weights=Weights(0.01))
         heads, _ = TreeDecoder(inventory, beam=NARROW).sentences(scores_of(inventory)).best()
         assert heads.tolist() == CHAIN.tolist()
-
-
-def test_trees_of_arcs_are_spanning_trees():
-    rng, offsets = np.random.default_rng(3), np.array([0, 4, 5, 14])
-    lengths = np.repeat(np.diff(offsets), np.diff(offsets))
-    heads = np.array([rng.permutation(length + 1)[[0, 1]] for length in lengths], dtype=np.int32)
-    heads[offsets[1] : offsets[2], 1] = -1
-    likely = LikelyHeads(heads, -np.sort(rng.exponential(size=heads.shape)).astype(np.float32))
-    own = [spanning_tree(head_table(likely, slice(*offsets[[one, one + 1]]))) for one in (2, 0)]
-    assert arc_trees(likely, offsets, np.array([2, 0])).tolist() == np.concatenate(own).tolist()
 
 
 def test_labels_that_are_not_known():

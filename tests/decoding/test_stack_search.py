@@ -85,8 +85,8 @@ def test_likelihoods_of_arcs_are_those_of_enumeration(name: str, words: int, dep
 def assert_likelihoods(made: Prepared, temperature: float) -> None:
     """All that is said of how likely arcs are, against enumeration."""
     wanted, trees = made.likelihoods(), made.search(made.scores)
-    words, limits = len(wanted), made.search(made.scores).beam.limits()
-    found = searches.arc_likelihoods(0, words, trees._problem, limits, 1 / temperature)
+    words = len(wanted)
+    found = searches.arc_likelihoods(0, words, *next(trees._attempts()), 1 / temperature)
     assert found == pytest.approx(wanted, abs=1e-4)
     assert found.sum(axis=1) == pytest.approx(1, abs=1e-4)
     for one in made.sequences[:5]:

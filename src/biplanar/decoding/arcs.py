@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
-from biplanar.decoding.candidates import log_total
-from biplanar.decoding.lattice.arcs import UNLIKELY
-from biplanar.decoding.scores import MOST_HEADS, LikelyHeads, Scores
-from biplanar.decoding.spanning import best_tree
+from biplanar.decoding.candidates import FAST, log_total
+from biplanar.decoding.scores import MOST_HEADS, UNLIKELY, LikelyHeads, Scores
 
 # The longest sentences of which scores of all pairs of words are written down.
 LONGEST_TABLE = 500
-
-# How many products are held at a time: the rows of a long sentence are gone through in blocks.
-MOST_PRODUCTS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -41,44 +35,52 @@ class ArcProducts:
         words = len(self.dependents)
         heads = np.full((words, MOST_HEADS), -1, dtype=np.int32)
         logs = np.full((words, MOST_HEADS), -np.inf, dtype=np.float32)
-        for start, end in pairwise(self.offsets.tolist()):
-            rows = max(1, MOST_PRODUCTS // max(1, end - start))
-            columns = self.heads[start:end].T
-            for first in range(start, end, rows):
-                some = slice(first, min(first + rows, end))
-                products = self.dependents[some] @ columns
-                put_likeliest(products, self.roots[some], first - start, heads[some], logs[some])
+        put_likeliest(self.offsets, self.dependents, self.heads, self.roots, heads, logs)
         return LikelyHeads(heads, logs)
 
 
 @compiled()
-def put_likeliest(products: Float32s, roots: Float32s, first: int, heads: Int32s, logs: Float32s) -> None:
-    """Write down the likeliest heads of some words, best first, and their log-probabilities; of equal ones the first.
+def put_likeliest(
+    offsets: Int64s, dependents: Float32s, governors: Float32s, roots: Float32s, heads: Int32s, logs: Float32s
+) -> None:
+    """Write down the likeliest heads of words, best first, and their log-probabilities; of equal ones the first.
 
-    `products` are the scores of a sentence's words as heads, (words, words of the sentence), which are used up;
-    `first` is the number of the first of the words in its sentence, from 0. No word is its own head.
+    No word is its own head.
     """
     most = heads.shape[1]
-    for word in range(len(products)):
-        products[word, first + word] = -np.inf
-        heads[word, 0], logs[word, 0] = 0, roots[word]
-        found, least = 1, np.float32(-np.inf)
-        for head in range(products.shape[1]):
-            score = products[word, head]
-            if not score > least:
-                continue
-            place = min(found, most - 1)
-            while place > 0 and score > logs[word, place - 1]:
-                heads[word, place], logs[word, place] = heads[word, place - 1], logs[word, place - 1]
-                place -= 1
-            heads[word, place], logs[word, place] = head + 1, score
-            found = min(found + 1, most)
-            if found == most:
-                least = logs[word, most - 1]
-        top = logs[word, 0]
-        shift = np.float32(np.logaddexp(log_total(products, word, top), roots[word]))
-        for place in range(found):
-            logs[word, place] -= shift
+    for s in range(len(offsets) - 1):
+        start, words = offsets[s], offsets[s + 1] - offsets[s]
+        products = np.empty((1, words), dtype=np.float32)
+        for at in range(start, offsets[s + 1]):
+            _put_products(dependents, governors, at, start, products)
+            products[0, at - start] = -np.inf
+            heads[at, 0], logs[at, 0] = 0, roots[at]
+            found, least = 1, np.float32(-np.inf)
+            for head in range(words):
+                score = products[0, head]
+                if not score > least:
+                    continue
+                place = min(found, most - 1)
+                while place > 0 and score > logs[at, place - 1]:
+                    heads[at, place], logs[at, place] = heads[at, place - 1], logs[at, place - 1]
+                    place -= 1
+                heads[at, place], logs[at, place] = head + 1, score
+                found = min(found + 1, most)
+                if found == most:
+                    least = logs[at, most - 1]
+            shift = np.float32(np.logaddexp(log_total(products, 0, logs[at, 0]), roots[at]))
+            for place in range(found):
+                logs[at, place] -= shift
+
+
+@compiled(fastmath=FAST)
+def _put_products(dependents: Float32s, governors: Float32s, at: int, start: int, products: Float32s) -> None:
+    """The scores of all words of a sentence as a word's head."""
+    for head in range(products.shape[1]):
+        product = np.float32(0)
+        for feature in range(dependents.shape[1]):
+            product += dependents[at, feature] * governors[start + head, feature]
+        products[0, head] = product
 
 
 @dataclass(frozen=True)
@@ -140,37 +142,14 @@ def probability_of(likely: LikelyHeads, heads: Int32s) -> Float64s:
     return np.asarray(np.where(same, np.exp(likely.logs.astype(np.float64)), 0.0).sum(axis=1))
 
 
-def log_probability_of(likely: LikelyHeads, rows: Int64s, heads: Int32s) -> Float32s:
-    """How likely heads of some words are, as the search counts it: what is less than `UNLIKELY` counts as that much."""
-    same = likely.heads[rows] == heads[:, None]
-    return np.asarray(np.where(same, likely.logs[rows], np.float32(UNLIKELY)).max(axis=1, initial=UNLIKELY))
-
-
 def head_table(likely: LikelyHeads, words: slice) -> Float64s:
     """The log-probabilities of all heads of a sentence: (words, 1 + words)."""
-    return np.asarray(_head_table(likely.heads[words], likely.logs[words]))
-
-
-def arc_trees(likely: LikelyHeads, offsets: Int64s, sentences: Int64s) -> Int32s:
-    """The heads of the best trees of some sentences by arcs alone, end to end."""
-    return np.asarray(_arc_trees(likely.heads, likely.logs, offsets, sentences))
+    return np.asarray(table_of_heads(likely.heads[words], likely.logs[words]))
 
 
 @compiled()
-def _arc_trees(heads: Int32s, logs: Float32s, offsets: Int64s, sentences: Int64s) -> Int32s:
-    total, at = 0, 0
-    for sentence in sentences:
-        total += offsets[sentence + 1] - offsets[sentence]
-    found = np.empty(total, dtype=np.int32)
-    for sentence in sentences:
-        start, end = offsets[sentence], offsets[sentence + 1]
-        found[at : at + end - start] = best_tree(_head_table(heads[start:end], logs[start:end]))
-        at += end - start
-    return found
-
-
-@compiled()
-def _head_table(heads: Int32s, logs: Float32s) -> Float64s:
+def table_of_heads(heads: Int32s, logs: Float32s) -> Float64s:
+    """The same by the likeliest heads of its words."""
     table = np.full((len(heads), len(heads) + 1), 2 * UNLIKELY)
     for word in range(len(heads)):
         for place in range(heads.shape[1]):

@@ -18,13 +18,12 @@ import numpy as np
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Float32s, Float64s, Int32s, Int64s
 from biplanar.data.forest import offsets_of, words_of
-from biplanar.decoding.arcs import LONGEST_TABLE, arc_trees, head_table
+from biplanar.decoding.arcs import LONGEST_TABLE, head_table
 from biplanar.decoding.beam import Outcome
-from biplanar.decoding.candidates import MOST_LABELS, best_relations, likeliest
-from biplanar.decoding.lattice.arcs import UNLIKELY
+from biplanar.decoding.candidates import best_relations, likeliest
 from biplanar.decoding.lattice.automaton import Choices, Sequences, accepted, label_sequences
 from biplanar.decoding.lattice.trees import has_cycle
-from biplanar.decoding.scores import NEARLY, LikelyHeads, log_probabilities
+from biplanar.decoding.scores import NEARLY, UNLIKELY, LikelyHeads, log_probabilities
 from biplanar.decoding.sentences import ScoredSentences
 from biplanar.decoding.spanning import spanning_tree
 
@@ -91,7 +90,7 @@ class AutomatonSearch(ScoredSentences):
                 continue
             outcome += Outcome(lost=1, widened=1)
             if self.likely is not None and self._has_table(sentence):
-                heads[words] = arc_trees(self.likely, self.scores.offsets, np.array([sentence]))
+                heads[words] = spanning_tree(head_table(self.likely, words))
             else:
                 heads[words] = self.repaired(self.best_labels(words), words)
         return heads, outcome
@@ -215,13 +214,12 @@ class AutomatonSearch(ScoredSentences):
     @cached_property
     def _choices(self) -> Choices:
         """The likeliest labels of all words."""
-        table = self._table
-        return Choices(*likeliest(table, np.arange(len(table)), self.beam.mass, -np.inf, MOST_LABELS))
+        (tops,), every = self.best_labels(), np.ones(len(self._all), dtype=np.bool_)
+        return Choices(*likeliest(self._table, tops, every, self.scores.offsets, self.beam.mass, -np.inf))
 
     @cached_property
     def _relations(self) -> tuple[Float32s, Float32s]:
-        deprels = self.scores.deprels
-        return best_relations(deprels, np.arange(len(deprels)), self.inventory.roots)
+        return best_relations(self.scores.deprels, self.inventory.roots)
 
     @property
     def _table(self) -> Float32s:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from biplanar.decoding.lattice.pairs import SearchLimits
+from biplanar.decoding.lattice.problem import SearchLimits
 from biplanar.errors import BiplanarError
 
 # The most states that a beam may have.
@@ -36,7 +36,7 @@ class Beam:
     def limits(self) -> SearchLimits:
         """As the compiled code takes them."""
         least = math.log(self.rarest) if self.rarest else -math.inf
-        return SearchLimits(self.states, self.margin, least, self.edges, self.nodes)
+        return SearchLimits(self.states, self.margin, self.mass, least, self.depth_weight, self.edges, self.nodes)
 
     def with_arcs(self) -> Beam:
         """The first attempt with arc scores, which leave fewer candidates."""

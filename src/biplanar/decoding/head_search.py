@@ -40,7 +40,7 @@ class HeadSearch(ScoredSentences):
         encoding, scores, likely = self.inventory.encoding, self.scores, self.likely
         (task,) = encoding.tasks
         labels = log_probabilities(scores.labels[task])
-        relations, roots = best_relations(scores.deprels, np.arange(len(labels)), self.inventory.roots)
+        relations, roots = best_relations(scores.deprels, self.inventory.roots)
         tables = head_scores(encoding, self.inventory.names[task], labels, relations, roots, scores.offsets, self.upos)
         if likely is None:
             return tables

@@ -11,6 +11,7 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Float32s, Int32s, Int64s
+from biplanar.decoding.candidates import put_best
 from biplanar.errors import ScoreError
 
 DEPREL = "deprel"
@@ -20,6 +21,9 @@ NEARLY = 1e-4
 
 # How many heads are kept for each word: the others have next to no probability.
 MOST_HEADS = 8
+
+# The log-probability of heads that are not among a word's likeliest, and of all that are less likely.
+UNLIKELY = -12.0
 
 # The squares of all scores of a table must add up to less, so that no sum of scores overflows.
 LARGEST_SQUARES = 1e30
@@ -144,20 +148,3 @@ def log_probabilities(scores: Float32s) -> Float32s:
     """Scores of shape (words, labels), normalised."""
     shifted = scores - scores.max(axis=1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), dtype=np.float32)
-
-
-@compiled()
-def best_label(scores: Float32s, word: int) -> int:
-    """A word's best label, the first of equal ones."""
-    best = 0
-    for label in range(1, scores.shape[1]):
-        if scores[word, label] > scores[word, best]:
-            best = label
-    return best
-
-
-@compiled()
-def put_best(scores: Float32s, best: Int32s) -> None:
-    """Write down each word's best label."""
-    for word in range(len(scores)):
-        best[word] = best_label(scores, word)

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
-from biplanar.data.forest import words_of
-from biplanar.decoding.arcs import LONGEST_TABLE, arc_trees, log_probability_of
+from biplanar.data.arrays import Bools, Float32s, Int32s, Int64s
+from biplanar.data.forest import offsets_of
+from biplanar.decoding.arcs import LONGEST_TABLE
 from biplanar.decoding.beam import Beam, Outcome
-from biplanar.decoding.candidates import SECOND_PLANE, best_relations, find_tops, top_candidates
 from biplanar.decoding.lattice import searches
-from biplanar.decoding.lattice.arcs import Arcs, agree, no_arcs, weigh_arcs
-from biplanar.decoding.lattice.pairs import Problem, SearchLimits
-from biplanar.decoding.lattice.states import LabelEffects
-from biplanar.decoding.lattice.trees import argmax_trees
-from biplanar.decoding.scores import NEARLY, LikelyHeads
+from biplanar.decoding.lattice.problem import STACKS_OF_ONE_PLANE, Problem, SearchLimits, Tables, make_problem
+from biplanar.decoding.scores import log_probabilities
 from biplanar.decoding.sentences import ScoredSentences
 from biplanar.decoding.spanning import spanning_tree
-
-# The weights of the planes' labels with arc scores, as in the search.
-PLANES = (np.float32(1.0), SECOND_PLANE)
+from biplanar.encodings.stacks import depth_tasks
 
 
 @dataclass(frozen=True)
@@ -41,17 +36,27 @@ class StackSearch(ScoredSentences):
 
     finds_several = True
 
-    @property
-    def labels(self) -> LabelEffects:
-        """What the labels do."""
-        return self.inventory.label_effects
+    @cached_property
+    def _tables(self) -> Tables:
+        """The scores, as the compiled code takes them."""
+        scores, tasks, words = self.scores, self.inventory.encoding.tasks, int(self.scores.offsets[-1])
+        self.inventory.label_effects  # noqa: B018 (refuses other numbers of tasks)
+        first, second = [*(scores.labels[task] for task in tasks), np.zeros((words, 1), dtype=np.float32)][:2]
+        known = [scores.labels[name] for name in depth_tasks(tasks) if name in scores.labels]
+        depths = np.stack(known) if known else np.zeros((0, words, 1), dtype=np.float32)
+        heads, logs = np.zeros((words, 0), dtype=np.int32), np.zeros((words, 0), dtype=np.float32)
+        if self.likely is not None:
+            heads, logs = self.likely.heads, self.likely.logs
+        weight = float(self.inventory.weights.arcs)
+        relations, roots = scores.deprels, self.inventory.roots
+        return Tables(scores.offsets, first, second, relations, roots, depths, heads, logs, weight)
 
     def best(self) -> tuple[Int32s, Outcome]:
         """The best trees; where the search was lost, the best trees of the arcs alone, or else of greedy decoding."""
         found = self.search()
         lost = found.lost
         if self.likely is not None:
-            self._take_proposals(found, self.likely)
+            self._take_proposals(found)
             lost = lost[np.diff(self.scores.offsets)[lost] > LONGEST_TABLE]
         for sentence in lost:
             words = self.words(sentence)
@@ -61,130 +66,78 @@ class StackSearch(ScoredSentences):
 
     def search(self) -> Found:
         """The best labels of every sentence that are a tree, wherever the search finds some, and how it ended."""
-        offsets, likely, effects = self.scores.offsets, self.likely, self.labels
-        tops = find_tops(self.scores, self.inventory.encoding.tasks, self.inventory.roots)
-        labels, heads = tops.planes, np.zeros(offsets[-1], dtype=np.int32)
-        decided = argmax_trees(offsets, tops, effects, heads)
-        if likely is not None:
-            decided &= agree(heads, likely.heads[:, 0], offsets)
-        left = np.flatnonzero(~decided)
-        if not len(left):
-            return Found(labels, heads, left, Outcome(argmax=len(decided)))
-        rows, places = words_of(left, offsets)
-        chosen, found = np.empty((2, len(rows)), dtype=np.int32), np.zeros(len(rows), dtype=np.int32)
-        problem = self.problem(rows, places, likely, rarest=self.beam.rarest)
-        beam = self.beam if likely is None else self.beam.with_arcs()
-        outcomes = searches.search_all(places, problem, beam.limits(), chosen, found)
-        open_ones = np.flatnonzero(outcomes != searches.BEST)
-        outcome, lost = Outcome(argmax=len(decided) - len(left), best=len(left) - len(open_ones)), []
-        for number in open_ones:
-            place = places[number : number + 2]
-            if likely is not None:
-                ended = self._look_further_by_arcs(problem, place, outcomes[number], chosen, found)
-            else:
-                further = self._look_further(problem, self.beam, place, outcomes[number], chosen, found)
-                own = slice(*place)
-                ended = further or self._try_harder(rows[own], chosen[:, own], found[own])
+        words = self.scores.offsets[-1]
+        labels, heads = np.empty((2, words), dtype=np.int32), np.zeros(words, dtype=np.int32)
+        beam = self.beam if self.likely is None else self.beam.with_arcs()
+        outcomes = searches.search_all(self._tables, self.inventory.label_effects, beam.limits(), labels, heads)
+        counts = np.bincount(outcomes, minlength=searches.LOST).tolist()
+        outcome, lost = Outcome(argmax=counts[searches.ARGMAX], best=counts[searches.FOUND]), list[int]()
+        for sentence in np.flatnonzero(outcomes > searches.FOUND).tolist():
+            how = self._look_further if self.likely is None else self._look_further_by_arcs
+            ended = how(sentence, int(outcomes[sentence]), labels, heads)
             outcome += ended
             if ended.lost:
-                lost.append(left[number])
-        labels[:, rows], heads[rows] = chosen, found
+                lost.append(sentence)
+                heads[self.words(sentence)] = 0
         return Found(labels, heads, np.array(lost, dtype=np.int64), outcome)
 
-    def _look_further_by_arcs(
-        self, problem: Problem, place: Int64s, outcome: int, chosen: Int32s, heads: Int32s
-    ) -> Outcome:
+    def _look_further_by_arcs(self, sentence: int, outcome: int, labels: Int32s, heads: Int32s) -> Outcome:
         """What is done with arc scores for a sentence whose best path has a cycle or is far off."""
-        widened = int(outcome == searches.FAR)
+        narrow, widened = self.beam.with_arcs(), int(outcome == searches.FAR)
         if widened:
-            wider = replace(self.beam, edges=2 * self.beam.with_arcs().edges)
-            (outcome,) = searches.search_all(place, problem, wider.limits(), chosen, heads)
-        if outcome == searches.BEST:
+            wider = replace(self.beam, edges=2 * narrow.edges)
+            outcome = searches.search_one(*self._given(sentence, wider), labels, heads)
+        if outcome == searches.FOUND:
             return Outcome(best=1, widened=1)
-        start, words = int(place[0]), int(place[1] - place[0])
-        limits = self.beam.with_arcs().limits()
-        if outcome == searches.CYCLIC and searches.search_next_best(start, words, problem, limits, chosen, heads):
+        if outcome == searches.CYCLIC and searches.search_next_best(*self._given(sentence, narrow), labels, heads):
             return Outcome(next_best=1, widened=widened)
-        heads[start : start + words] = 0
         return Outcome(lost=1, widened=widened)
 
-    def _look_further(
-        self, problem: Problem, beam: Beam, place: Int64s, outcome: int, chosen: Int32s, heads: Int32s
-    ) -> Outcome | None:
-        """What is done for a sentence whose best path has a cycle or is far off; None where nothing helps."""
-        start, words = int(place[0]), int(place[1] - place[0])
-        given = (start, words, problem, beam.limits(), chosen, heads)
-        if outcome == searches.FAR:
-            outcome = searches.search_lattice(*given)
-        if outcome == searches.BEST:
-            return Outcome(best=1)
-        if outcome == searches.CYCLIC and searches.search_next_best(*given):
-            return Outcome(next_best=1)
-        if outcome == searches.CYCLIC and searches.search_without_cycles(*given):
-            return Outcome(acyclic=1)
-        return None
+    def _look_further(self, sentence: int, outcome: int, labels: Int32s, heads: Int32s) -> Outcome:
+        """The same without arcs; then once more, with a wider beam and all labels that are at all likely."""
+        for widened, beam in enumerate((self.beam, self.beam.widened())):
+            given = (*self._given(sentence, beam), labels, heads)
+            if widened:
+                outcome = searches.search_one(*given)
+            if outcome == searches.FAR:
+                outcome = searches.search_lattice(*given)
+            if outcome == searches.FOUND:
+                return Outcome(best=1, widened=widened)
+            if outcome == searches.CYCLIC and searches.search_next_best(*given):
+                return Outcome(next_best=1, widened=widened)
+            if outcome == searches.CYCLIC and searches.search_without_cycles(*given):
+                return Outcome(acyclic=1, widened=widened)
+        return Outcome(lost=1, widened=1)
 
-    def _try_harder(self, rows: Int64s, chosen: Int32s, heads: Int32s) -> Outcome:
-        """The second attempt at one sentence, with a wider beam and all labels that are at all likely."""
-        beam, place = self.beam.widened(), np.array([0, len(rows)])
-        problem = self.problem(rows, place, None)
-        labels = np.empty_like(chosen)  # what the compiled code takes has no gaps
-        (outcome,) = searches.search_all(place, problem, beam.limits(), labels, heads)
-        ended = self._look_further(problem, beam, place, outcome, labels, heads)
-        chosen[:] = labels
-        if ended is None:
-            heads[:] = 0
-            return Outcome(lost=1, widened=1)
-        return replace(ended, widened=1)
+    def _given(self, sentence: int, beam: Beam) -> tuple[int, int, Problem, SearchLimits]:
+        """What a search over one sentence takes."""
+        wanted = np.zeros(len(self.scores.offsets) - 1, dtype=np.bool_)
+        wanted[sentence] = True
+        words, limits = self.words(sentence), beam.limits()
+        return words.start, words.stop - words.start, self._problem(wanted, limits, known=False), limits
 
-    def problem(self, rows: Int64s, places: Int64s, likely: LikelyHeads | None, *, rarest: float = 0.0) -> Problem:
-        """What is known of some words; `places` says where their sentences start among them."""
-        tasks, effects, arcs = self.inventory.encoding.tasks, self.labels, no_arcs()
-        if likely is not None:
-            arcs = weigh_arcs(likely.heads[rows], likely.logs[rows], places, self.inventory.weights.arcs)
-        given = (self.scores, tasks, self.inventory.roots, rows)
-        candidates, costs = top_candidates(*given, replace(self.beam, rarest=rarest), lighter=likely is not None)
-        return Problem(candidates, effects, costs, arcs)
+    def _problem(self, wanted: Bools, limits: SearchLimits, *, known: bool) -> Problem:
+        tops = searches.best_labels_of(self._tables)
+        return make_problem(wanted, self._tables, tops, self.inventory.label_effects, limits, known)
 
-    def _take_proposals(self, found: Found, likely: LikelyHeads) -> None:
+    def _take_proposals(self, found: Found) -> None:
         """Where arcs disagree with a tree, take their own best one if it is better, or if the search was lost."""
-        offsets, lost = self.scores.offsets, np.zeros(len(self.scores.offsets) - 1, dtype=np.bool_)
+        lost = np.zeros(len(self.scores.offsets) - 1, dtype=np.bool_)
         lost[found.lost] = True
-        differ = lost | ~agree(found.heads, likely.heads[:, 0], offsets)
-        sentences = np.flatnonzero(differ & (np.diff(offsets) <= LONGEST_TABLE))
-        if not len(sentences):
-            return
-        heads, (rows, places) = arc_trees(likely, offsets, sentences), words_of(sentences, offsets)
-        labels, known = self.inventory.labels_of(heads, places)
-        gains = np.add.reduceat(self._gains(found, likely, rows, heads, labels), places[:-1])
-        taken, better = lost[sentences], np.flatnonzero(known & (gains > NEARLY))
-        if len(better):
-            words, starts = words_of(better, places)
-            said = np.maximum(self.inventory.heads_of([ids[words] for ids in labels], starts), 0)
-            taken[better] |= np.logical_and.reduceat(said == heads[words], starts[:-1])  # or they say another tree
-        changed = np.repeat(taken, np.diff(places))
-        found.heads[rows[changed]] = heads[changed]
-
-    def _gains(self, found: Found, likely: LikelyHeads, rows: Int64s, heads: Int32s, labels: list[Int32s]) -> Float64s:
-        """What each word's label, relation and arc gain if it gets other heads and labels."""
-        inventory, before = self.inventory, found.heads[rows]
-        arcs = log_probability_of(likely, rows, heads) - log_probability_of(likely, rows, before)
-        gains = inventory.weights.arcs * arcs.astype(np.float64)
-        for task, weight, new, old in zip(inventory.encoding.tasks, PLANES, labels, found.labels, strict=False):
-            table = self.scores.labels[task]
-            gains += weight * (table[rows, new] - table[rows, old[rows]])
-        changed = np.flatnonzero((heads == 0) != (before == 0))
-        relations, roots = best_relations(self.scores.deprels, rows[changed], inventory.roots)
-        gains[changed] += np.where(heads[changed] == 0, roots - relations, relations - roots)
-        return gains
+        sentences, heads = searches.propose(self._tables, lost, LONGEST_TABLE, found.labels, found.heads)
+        if len(sentences):
+            ids, known = self.inventory.labels_of(heads, offsets_of(np.diff(self.scores.offsets)[sentences]))
+            labels = np.stack([*ids, np.zeros_like(heads)][:2])
+            given = (sentences, heads, known, labels, self._tables, self.inventory.label_effects)
+            searches.accept(*given, found.labels, found.heads)
 
     def least_risk(self) -> tuple[Int32s, Outcome]:
         """Trees whose arcs are likeliest on average; of long sentences, the best trees."""
         heads, outcome = self.best()
         for start, end in pairwise(self.scores.offsets.tolist()):
             if end - start <= LONGEST_TABLE:
-                for limits in self._limits:
-                    table = searches.arc_likelihoods(start, end - start, self._problem, limits, self._share)
+                for problem, limits in self._attempts():
+                    table = searches.arc_likelihoods(start, end - start, problem, limits, self._share)
                     if len(table):
                         heads[start:end] = spanning_tree(table)
                         break
@@ -194,8 +147,8 @@ class StackSearch(ScoredSentences):
         """The share of each word's head, among all trees that there could be; NaN where no tree was found."""
         result = np.full(len(heads), np.nan, dtype=np.float32)
         for start, end in pairwise(self.scores.offsets.tolist()):
-            for limits in self._limits:
-                given = (start, end - start, self._problem, limits, self._share)
+            for problem, limits in self._attempts():
+                given = (start, end - start, problem, limits, self._share)
                 found = searches.head_likelihoods(*given, heads[start:end])
                 if len(found):
                     result[start:end] = found
@@ -211,30 +164,42 @@ class StackSearch(ScoredSentences):
         return [self._several(start, end, wanted) for start, end in pairwise(self.scores.offsets.tolist())]
 
     def _several(self, start: int, end: int, wanted: int) -> list[tuple[Int32s, float]]:
-        trees, found = np.zeros((0, end - start), dtype=np.int32), np.zeros(0)
-        for limits in self._limits:
+        trees, scores = np.zeros((0, end - start), dtype=np.int32), np.zeros(0)
+        for problem, limits in self._attempts():
             if len(trees) < wanted:
-                trees, found = searches.best_trees(start, end - start, self._problem, limits, wanted)
-        likely, weight = self.likely, self.inventory.weights.arcs
-        tops = 0.0 if likely is None else weight * likely.logs[start:end, 0].sum()
-        return list(zip(trees, (found + tops).tolist(), strict=True))
+                trees, losses = searches.best_trees(start, end - start, problem, limits, wanted)
+                scores = self._best_score(problem, start, end) - losses
+        return list(zip(trees, scores.tolist(), strict=True))
+
+    def _best_score(self, problem: Problem, start: int, end: int) -> float:
+        """The log-probability of what loses nothing in a sentence."""
+        own, total = slice(start, end), problem.best[start:end].sum()
+        total += _best_logs(self.scores.deprels[own])
+        counted = self._tables.depths if self.likely is None else self._tables.depths[:STACKS_OF_ONE_PLANE]
+        total += self.beam.depth_weight * sum(_best_logs(table[own]) for table in counted)
+        return float(total if self.likely is None else total + self._tables.weight * self.likely.logs[own, 0].sum())
+
+    def _attempts(self) -> Iterator[tuple[Problem, SearchLimits]]:
+        """What is known of all words, with states that know their stacks, as hard as it is searched, and harder."""
+        yield self._first_attempt
+        yield self._second_attempt
 
     @cached_property
-    def _problem(self) -> Problem:
-        """What is known of all words, with states that know their stacks."""
-        words = len(self.scores.deprels)
-        problem = self.problem(np.arange(words), self.scores.offsets, self.likely)
-        if self.likely is not None:
-            return problem
-        nothing = np.zeros(words)
-        arcs = Arcs(True, np.zeros((words, 0), dtype=np.int32), np.zeros((words, 0)), nothing, nothing, nothing)
-        return problem._replace(arcs=arcs)
+    def _first_attempt(self) -> tuple[Problem, SearchLimits]:
+        return self._attempt(self.beam)
 
-    @property
-    def _limits(self) -> tuple[SearchLimits, SearchLimits]:
-        """How hard to search, and if that is not enough."""
-        return self.beam.limits(), self.beam.widened().limits()
+    @cached_property
+    def _second_attempt(self) -> tuple[Problem, SearchLimits]:
+        return self._attempt(self.beam.widened())
+
+    def _attempt(self, beam: Beam) -> tuple[Problem, SearchLimits]:
+        every, limits = np.ones(len(self.scores.offsets) - 1, dtype=np.bool_), beam.limits()
+        return self._problem(every, limits, known=True), limits
 
     @property
     def _share(self) -> float:
         return 1 / self.inventory.weights.temperature
+
+
+def _best_logs(scores: Float32s) -> float:
+    return float(log_probabilities(scores).max(axis=1).sum()) if len(scores) else 0.0

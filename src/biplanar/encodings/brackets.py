@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -76,6 +77,7 @@ def _plane_labels(forest: Forest, planes: Planes, plane: int, early: bool) -> Co
     return Column(ids, tuple(map(_label, codes.tolist())))
 
 
+@cache
 def _label(code: int) -> str:
     r"""The brackets of one label; `<` `/` `\` `>` with the early closers before them."""
     early_left, right, late_left = (

@@ -13,7 +13,7 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Float32s, Float64s, Int32s, Int64s
-from biplanar.decoding.lattice.pairs import SearchLimits, beam_for
+from biplanar.decoding.lattice.problem import SearchLimits, beam_for
 from biplanar.decoding.lattice.states import NUMBER, STAMP, find_slot
 from biplanar.encodings.automata import Automaton
 
@@ -122,7 +122,7 @@ def find_paths(start: int, words: int, choices: Choices, automaton: Automaton, l
                 key = next_state(automaton, keys[source], choices.ids[place], word + 1 == words)
                 if key < 0:
                     continue
-                slot = find_slot(key, table, keys, word + 1)
+                slot = find_slot(key, table, keys, word + 1, slots - 1)
                 if table[slot] >> STAMP != word + 1:
                     if automaton.still_open(key) > closable[word + 1]:
                         continue

@@ -5,63 +5,269 @@ from __future__ import annotations
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Float64s, Int8s, Int32s, Int64s
-from biplanar.decoding.lattice.graph import best_path, lattice_of, likely_edges, next_paths
-from biplanar.decoding.lattice.pairs import FEWEST, Candidates, Pairs, Problem, SearchLimits, make_pairs
-from biplanar.decoding.lattice.shortest import quickest, shortfalls_of, workspace_for
-from biplanar.decoding.lattice.trees import has_cycle, heads_of, heads_of_labels, put
+from biplanar.data.arrays import Bools, Float64s, Int8s, Int32s, Int64s
+from biplanar.decoding.arcs import table_of_heads
+from biplanar.decoding.candidates import best_two, put_best
+from biplanar.decoding.lattice.paths import ACYCLIC, ALL, BEST, Beams, beams_for, find_paths, prepare, spell_out
+from biplanar.decoding.lattice.problem import (
+    FEWEST,
+    SECOND_PLANE,
+    Problem,
+    SearchLimits,
+    Tables,
+    beam_for,
+    make_problem,
+)
+from biplanar.decoding.lattice.reading import likely_edges, next_trees
+from biplanar.decoding.lattice.states import (
+    CLOSES_RIGHT,
+    DEPTHS,
+    GUARDS,
+    HEADLESS,
+    OPENS_LEFT,
+    LabelEffects,
+    depth_of,
+    fit,
+    may_end,
+    next_state,
+)
+from biplanar.decoding.lattice.trees import has_cycle, heads_of_labels, put_labels
+from biplanar.decoding.scores import NEARLY, UNLIKELY
+from biplanar.decoding.spanning import best_tree
+
+# How much less likely than the best labels of all a path is that is looked for, before a whole lattice is built.
+SHORTFALLS = (2.0, 5.0, 12.0, 30.0)
 
 # How many words of histories are gone through, at most, to build a lattice without cycles.
 STEPS_WITHOUT_CYCLES = 16_000_000
 
-# How a sentence was decided: the best path was a tree; it had a cycle; it is far below the best labels of all, and was
-# not looked for; no path was found.
-BEST, CYCLIC, FAR, LOST = range(4)
+# How a sentence was decided: its best labels were a tree; the best path was one; it had a cycle; it is far below the
+# best labels of all, and was not looked for; no path was found.
+ARGMAX, FOUND, CYCLIC, FAR, LOST = range(5)
 
 
 @compiled()
-def search_all(offsets: Int64s, problem: Problem, limits: SearchLimits, chosen: Int32s, heads: Int32s) -> Int8s:
+def search_all(tables: Tables, labels: LabelEffects, limits: SearchLimits, chosen: Int32s, heads: Int32s) -> Int8s:
     """Put the best labels and heads of every sentence into `chosen` and `heads`, and say how they were found.
 
     `chosen` has a row for each plane. Where the best path has a cycle or is too far off, the labels are each word's
     best.
     """
-    candidates, labels, costs, arcs = problem
-    outcomes = np.empty(len(offsets) - 1, dtype=np.int8)
-    pairs = make_pairs(offsets, problem, limits.least)
-    work = workspace_for(offsets, pairs, limits, labels, arcs.known)
-    lost = shortfalls_of(pairs, offsets[0], costs)
-    for s in range(len(outcomes)):
-        start, words = offsets[s], offsets[s + 1] - offsets[s]
-        path = quickest(start - offsets[0], start, words, pairs, lost, problem, limits, work)
-        if len(path) == words:
-            outcomes[s] = _take(path, pairs, start, problem, chosen, heads)
-        else:
-            outcomes[s] = FAR
-            _put_tops(start, words, candidates, chosen)
+    offsets, sentences = tables.offsets, len(tables.offsets) - 1
+    tops = best_labels_of(tables)
+    chosen[:] = tops
+    outcomes, left = np.zeros(sentences, dtype=np.int8), np.zeros(sentences, dtype=np.bool_)
+    for s in range(sentences):
+        left[s] = not _is_settled(offsets[s], offsets[s + 1], tables, labels, chosen, heads)
+    if not left.any():
+        return outcomes
+    problem = make_problem(left, tables, tops, labels, limits, False)
+    beams = beams_for(offsets, problem, limits, BEST)
+    for s in range(sentences):
+        if left[s]:
+            path = _quickest(offsets[s], offsets[s + 1] - offsets[s], problem, limits, beams)
+            outcomes[s] = _take(path, offsets[s], offsets[s + 1] - offsets[s], problem, chosen, heads)
     return outcomes
 
 
 @compiled()
-def _take(path: Int32s, pairs: Pairs, start: int, problem: Problem, chosen: Int32s, heads: Int32s) -> int:
+def best_labels_of(tables: Tables) -> Int32s:
+    """Each word's best labels, one row a plane."""
+    tops = np.empty((2, len(tables.first)), dtype=np.int32)
+    put_best(tables.first, tops[0])
+    put_best(tables.second, tops[1])
+    return tops
+
+
+@compiled()
+def _is_settled(start: int, end: int, tables: Tables, labels: LabelEffects, chosen: Int32s, heads: Int32s) -> bool:
+    """Whether every word's best labels, relation, depths and arc agree on a tree; if they do, its heads are put down.
+
+    No others are likelier, so there is nothing to search.
+    """
+    roots, depths = tables.roots, tables.depths
+    some, others = bool(roots.any()), not roots.all()
+    key = 0
+    for at in range(start, end):
+        one, two = chosen[0, at], labels.second + chosen[1, at]
+        kind, before = labels.kinds[one] | labels.kinds[two], key
+        if not fit(labels.kinds[one], labels.kinds[two], at == start):
+            return False
+        need, change = labels.needs[one] + labels.needs[two], labels.changes[one] + labels.changes[two]
+        key = next_state(key, need, change, kind, DEPTHS & ~GUARDS)
+        if key < 0:
+            return False
+        for stack in range(len(depths)):
+            depth = depth_of(key, stack, depths.shape[2] - 1)
+            for other in range(depths.shape[2]):
+                if depths[stack, at, other] > depths[stack, at, depth]:
+                    return False
+        if before & HEADLESS:
+            relation, root = best_two(tables.relations, at - 1, roots, some, others)
+            if root > relation if kind & OPENS_LEFT else root < relation:
+                return False
+        if kind & CLOSES_RIGHT:
+            relation, root = best_two(tables.relations, at, roots, some, others)
+            if root > relation:
+                return False
+    if start == end:
+        return True
+    if key & DEPTHS or not may_end(key):
+        return False
+    if key & HEADLESS:
+        relation, root = best_two(tables.relations, end - 1, roots, some, others)
+        if root < relation:
+            return False
+    found = heads_of_labels(chosen, start, end - start, labels)
+    heads[start:end] = found
+    return not has_cycle(found) and (not tables.heads.shape[1] or _agree(found, start, tables.heads))
+
+
+@compiled()
+def _agree(found: Int32s, start: int, likely: Int32s) -> bool:
+    """Whether all heads of a sentence are the likeliest."""
+    for word in range(len(found)):  # noqa: SIM110 (the compiler takes no generators)
+        if found[word] != likely[start + word, 0]:
+            return False
+    return True
+
+
+@compiled()
+def _quickest(start: int, words: int, problem: Problem, limits: SearchLimits, beams: Beams) -> Int32s:
+    """The pairs on the best path if it is not too far below the best labels of all; or nothing."""
+    beam = beam_for(limits, problem.starts[start + words] - problem.starts[start])
+    path, most = np.zeros(0, dtype=np.int32), np.inf
+    prepare(start, words, problem, BEST, beams)
+    if problem.known:
+        for states, margin in ((min(FEWEST, beam), limits.margin / 2), (beam, limits.margin)):
+            state, dropped = find_paths(start, words, problem, most, margin, states, BEST, beams)
+            if state >= 0:
+                path, most = spell_out(state, words, beams), beams.losses[state]
+            if most <= dropped:  # nothing that was left out could be better
+                break
+        return path
+    for shortfall in SHORTFALLS:
+        state, _ = find_paths(start, words, problem, shortfall, np.inf, beam, BEST, beams)
+        if state >= 0:
+            return spell_out(state, words, beams)
+    return path
+
+
+@compiled()
+def _take(path: Int32s, start: int, words: int, problem: Problem, chosen: Int32s, heads: Int32s) -> int:
     """Put the labels and heads of a path where they belong, if it is a tree, and say whether it is."""
-    put(path, pairs, problem.labels, start, chosen)
-    found = heads_of_labels(chosen[:, start : start + len(path)], problem.labels)
-    heads[start : start + len(path)] = found
+    if len(path) < words:
+        return FAR
+    tops = chosen[:, start : start + words].copy()
+    put_labels(path, problem, start, chosen)
+    found = heads_of_labels(chosen, start, words, problem.labels)
+    heads[start : start + words] = found
     if not has_cycle(found):
-        return BEST
-    _put_tops(start, len(path), problem.candidates, chosen)
+        return FOUND
+    chosen[:, start : start + words] = tops
     return CYCLIC
 
 
 @compiled()
-def _put_tops(start: int, words: int, candidates: Candidates, chosen: Int32s) -> None:
-    for at in range(start, start + words):
-        chosen[0, at] = candidates.ids[candidates.starts[0, at]]
-        chosen[1, at] = candidates.ids[candidates.starts[1, at]]
+def propose(tables: Tables, lost: Bools, longest: int, chosen: Int32s, heads: Int32s) -> tuple[Int64s, Int32s]:
+    """The best trees of the arcs alone where these disagree with the heads, and might be better.
+
+    Gives the numbers of these sentences, and the proposed heads, end to end. Where the search was lost, the proposal is
+    put into `heads` at once. Sentences with more words than the longest are left as they are.
+    """
+    offsets, likely, logs = tables.offsets, tables.heads, tables.logs
+    sentences, proposed, count, total = np.empty(len(lost), dtype=np.int64), np.empty(len(heads), dtype=np.int32), 0, 0
+    for s in range(len(lost)):
+        start, words = offsets[s], offsets[s + 1] - offsets[s]
+        own = heads[start : start + words]
+        if words > longest or (not lost[s] and _agree(own, start, likely)):
+            continue
+        tree = best_tree(table_of_heads(likely[start : start + words], logs[start : start + words]))
+        if lost[s]:
+            heads[start : start + words] = tree
+        elif (tree != own).any() and _most_gained(start, tree, tables, chosen, heads) > NEARLY:
+            proposed[total : total + words] = tree
+            sentences[count] = s
+            count, total = count + 1, total + words
+    return sentences[:count], proposed[:total]
+
+
+@compiled()
+def accept(
+    sentences: Int64s,
+    proposed: Int32s,
+    known: Bools,
+    labels: Int32s,
+    tables: Tables,
+    effects: LabelEffects,
+    chosen: Int32s,
+    heads: Int32s,
+) -> None:
+    """Take the proposed trees that are better than the heads, if all their labels are known, and say these trees."""
+    at = 0
+    for number in range(len(sentences)):
+        start = tables.offsets[sentences[number]]
+        words = tables.offsets[sentences[number] + 1] - start
+        tree = proposed[at : at + words]
+        if known[number] and (heads_of_labels(labels, at, words, effects) == tree).all():
+            gain = _gained(start, tree, tables, heads)
+            for word in range(words):
+                one, two = labels[0, at + word], labels[1, at + word]
+                gain += tables.first[start + word, one] - tables.first[start + word, chosen[0, start + word]]
+                second = tables.second[start + word, two] - tables.second[start + word, chosen[1, start + word]]
+                gain += SECOND_PLANE * second
+            if gain > NEARLY:
+                heads[start : start + words] = tree
+        at += words
+
+
+@compiled()
+def _most_gained(start: int, tree: Int32s, tables: Tables, chosen: Int32s, heads: Int32s) -> float:
+    """What a sentence could gain at most if it became another tree: with the best labels of all."""
+    gain = _gained(start, tree, tables, heads)
+    for at in range(start, start + len(tree)):
+        gain += tables.first[at].max() - tables.first[at, chosen[0, at]]
+        gain += SECOND_PLANE * (tables.second[at].max() - tables.second[at, chosen[1, at]])
+    return gain
+
+
+@compiled()
+def _gained(start: int, tree: Int32s, tables: Tables, heads: Int32s) -> float:
+    """What arcs and relations gain if a sentence becomes another tree."""
+    gain, roots = 0.0, tables.roots
+    some, others = bool(roots.any()), not roots.all()
+    for word in range(len(tree)):
+        at = start + word
+        new, old = UNLIKELY, UNLIKELY
+        for place in range(tables.heads.shape[1]):
+            if tables.heads[at, place] == tree[word]:
+                new = max(new, float(tables.logs[at, place]))
+            if tables.heads[at, place] == heads[at]:
+                old = max(old, float(tables.logs[at, place]))
+        gain += tables.weight * (new - old)
+        if (tree[word] == 0) != (heads[at] == 0):
+            relation, root = best_two(tables.relations, at, roots, some, others)
+            gain += float(root - relation if tree[word] == 0 else relation - root)
+    return gain
 
 
 # What follows is for the few sentences whose best path has a cycle or is far off, and is compiled when one comes.
+
+
+@compiled()
+def lattice_of(start: int, words: int, problem: Problem, limits: SearchLimits, mode: int) -> tuple[int, Beams]:
+    """All ways to all states of a sentence, or the best without cycles; and the last state, -1 if there is none."""
+    beams = beams_for(np.array([start, start + words]), problem, limits, mode)
+    beam = beam_for(limits, problem.starts[start + words] - problem.starts[start])
+    prepare(start, words, problem, mode, beams)
+    return find_paths(start, words, problem, np.inf, limits.margin, beam, mode, beams)[0], beams
+
+
+@compiled()
+def search_one(start: int, words: int, problem: Problem, limits: SearchLimits, chosen: Int32s, heads: Int32s) -> int:
+    """The quick search over one sentence."""
+    beams = beams_for(np.array([start, start + words]), problem, limits, BEST)
+    return _take(_quickest(start, words, problem, limits, beams), start, words, problem, chosen, heads)
 
 
 @compiled()
@@ -69,10 +275,10 @@ def search_lattice(
     start: int, words: int, problem: Problem, limits: SearchLimits, chosen: Int32s, heads: Int32s
 ) -> int:
     """The best path of a sentence's whole lattice, and how it was found."""
-    pairs, lattice = lattice_of(start, words, problem, limits, False)
-    if not lattice.states:
+    goal, beams = lattice_of(start, words, problem, limits, ALL)
+    if goal < 0:
         return LOST
-    return _take(best_path(lattice, words), pairs, start, problem, chosen, heads)
+    return _take(spell_out(beams.sources[goal], words, beams), start, words, problem, chosen, heads)
 
 
 @compiled()
@@ -80,38 +286,32 @@ def search_next_best(
     start: int, words: int, problem: Problem, limits: SearchLimits, chosen: Int32s, heads: Int32s
 ) -> bool:
     """The best path without a cycle, if it is among the first that can be looked at."""
-    pairs, lattice = lattice_of(start, words, problem, limits, False)
-    paths, trees, _ = next_paths(lattice, pairs, problem.labels, 1, limits.nodes)
-    if len(paths):
-        put(paths[0], pairs, problem.labels, start, chosen)
+    goal, beams = lattice_of(start, words, problem, limits, ALL)
+    labels, trees, _ = next_trees(goal, words, beams, problem, 1, limits.nodes)
+    if len(trees):
+        chosen[:, start : start + words] = labels[0]
         heads[start : start + words] = trees[0]
-    return len(paths) > 0
+    return len(trees) > 0
 
 
 @compiled()
 def search_without_cycles(
     start: int, words: int, problem: Problem, limits: SearchLimits, chosen: Int32s, heads: Int32s
 ) -> bool:
-    """A good path without a cycle, from a lattice that is checked for cycles word by word."""
-    # Each state of such a lattice costs as much as there are words before it.
+    """A good path without a cycle, by states that are checked for cycles word by word."""
+    # Each such state costs as much as there are words before it.
     beam = min(limits.beam, max(FEWEST, STEPS_WITHOUT_CYCLES // words**2))
-    narrower = SearchLimits(beam, limits.margin, limits.least, limits.edges, limits.nodes)
-    pairs, lattice = lattice_of(start, words, problem, narrower, True)
-    if lattice.states:
-        path = best_path(lattice, words)
-        put(path, pairs, problem.labels, start, chosen)
-        heads[start : start + words] = heads_of(path, pairs, problem.labels)
-    return lattice.states > 0
+    narrower = SearchLimits(beam, *limits[1:])
+    state, beams = lattice_of(start, words, problem, narrower, ACYCLIC)
+    return state >= 0 and _take(spell_out(state, words, beams), start, words, problem, chosen, heads) == FOUND
 
 
 @compiled()
 def best_trees(start: int, words: int, problem: Problem, limits: SearchLimits, wanted: int) -> tuple[Int32s, Float64s]:
-    """The heads of the best trees of a sentence, best first, with the scores of their best label sequences."""
-    pairs, lattice = lattice_of(start, words, problem, limits, False)
-    if not lattice.states:
-        return np.zeros((0, words), dtype=np.int32), np.zeros(0)
-    _, trees, scores = next_paths(lattice, pairs, problem.labels, wanted, limits.nodes * wanted)
-    return trees, scores
+    """The heads of the best trees of a sentence, best first, with the losses of their best label sequences."""
+    goal, beams = lattice_of(start, words, problem, limits, ALL)
+    _, trees, losses = next_trees(goal, words, beams, problem, wanted, limits.nodes * wanted)
+    return trees, losses
 
 
 @compiled()
@@ -122,10 +322,10 @@ def head_likelihoods(
 
     States must know their stacks. Sequences with a cycle count as well: they are few.
     """
-    pairs, lattice = lattice_of(start, words, problem, limits, False)
-    if not lattice.states:
+    goal, beams = lattice_of(start, words, problem, limits, ALL)
+    if goal < 0:
         return np.zeros(0)
-    edges, likelihoods = likely_edges(lattice, pairs, problem.labels, share), np.zeros(words)
+    edges, likelihoods = likely_edges(goal, beams, problem, share), np.zeros(words)
     for edge in range(len(edges.likelihoods)):
         for dependent, head in edges.arcs[edges.starts[edge] : edges.starts[edge + 1]]:
             if heads[dependent - 1] == head:
@@ -136,10 +336,10 @@ def head_likelihoods(
 @compiled()
 def arc_likelihoods(start: int, words: int, problem: Problem, limits: SearchLimits, share: float) -> Float64s:
     """How likely all arcs of a sentence are: (words, 1 + words); nothing where no tree was found."""
-    pairs, lattice = lattice_of(start, words, problem, limits, False)
-    if not lattice.states:
+    goal, beams = lattice_of(start, words, problem, limits, ALL)
+    if goal < 0:
         return np.zeros((0, 1))
-    edges, likelihoods = likely_edges(lattice, pairs, problem.labels, share), np.zeros((words, words + 1))
+    edges, likelihoods = likely_edges(goal, beams, problem, share), np.zeros((words, words + 1))
     for edge in range(len(edges.likelihoods)):
         for dependent, head in edges.arcs[edges.starts[edge] : edges.starts[edge + 1]]:
             likelihoods[dependent - 1, head] += edges.likelihoods[edge]

@@ -74,7 +74,7 @@ def _packed(numbers: Sequence[int]) -> int:
     return sum(number << (FIELD * place) for place, number in enumerate(numbers))
 
 
-@compiled()
+@compiled(inline=True)
 def unpacked(packed: int, stack: int) -> int:
     """One of four signed numbers in one."""
     half = 1 << (FIELD - 1)
@@ -82,7 +82,7 @@ def unpacked(packed: int, stack: int) -> int:
     return ((packed + bias) >> (FIELD * stack) & ((1 << FIELD) - 1)) - half
 
 
-@compiled()
+@compiled(inline=True)
 def fit(one: int, two: int, is_first: bool) -> bool:
     """A word has one head, and so has the word before it; before the first word there is none that could have arcs."""
     either, both = one | two, one & two
@@ -117,16 +117,16 @@ def depth_of(key: int, stack: int, deepest: int) -> int:
     return min(key >> (FIELD * stack) & DEEPEST, deepest)
 
 
-@compiled()
+@compiled(inline=True)
 def may_end(key: int) -> bool:
     """Whether a sentence may end in a state, if its last word is the root where it has no head."""
     return (key & HEADLESS != 0) != (key & ROOT_USED != 0)
 
 
 @compiled(inline=True)
-def find_slot(identity: int, table: Int64s, identities: Int64s, stamp: int) -> int:
+def find_slot(identity: int, table: Int64s, identities: Int64s, stamp: int, mask: int) -> int:
     """Where a state stands in a hash table, or belongs; only entries with the stamp count."""
-    slot = ((identity ^ (identity >> 29)) * 0x9E3779B97F4A7C15 >> 33) & (len(table) - 1)
+    slot = ((identity ^ (identity >> 29)) * 0x9E3779B97F4A7C15 >> 33) & mask
     while table[slot] >> STAMP == stamp and identities[table[slot] & NUMBER] != identity:
-        slot = (slot + 1) & (len(table) - 1)
+        slot = (slot + 1) & mask
     return slot
