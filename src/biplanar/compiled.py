@@ -17,16 +17,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba as _numba
+from numba.core import caching as _caching
 from numba.core import event as _event
+from numba.core import runtime as _runtime
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Numba's types differ by version.
 numba: Any = _numba
 event: Any = _event
+caching: Any = _caching
+runtime: Any = _runtime
 
 PACKAGE = Path(__file__).parent
 
@@ -53,11 +57,20 @@ def compiled(*, fastmath: bool | set[str] = False, inline: bool = False) -> Call
     options = {"fastmath": fastmath, "inline": "always" if inline else "never"}
 
     def decorate(function: F) -> F:
+        result: Any = numba.njit(nogil=True, **options)(function)
         with _cache_at(cache_folder()):
-            result: F = numba.njit(cache=True, nogil=True, **options)(function)
-        return result
+            result._cache = _Cache(function)
+        return cast(F, result)
 
     return decorate
+
+
+class _Cache(caching.FunctionCache):  # type: ignore[misc]
+    """Loads machine code without all that numba needs to compile some, which takes longer to load than the code."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        runtime.rtsys.initialize(target_context)
+        return self._load_overload(sig, target_context)
 
 
 def compiled_pointer(function: Callable[..., Any], signature: str) -> Any:
