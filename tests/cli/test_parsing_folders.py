@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from biplanar.cli.progress import byte_progress
+from biplanar.cli.parse import byte_progress
 from tests.commands import check_refused_with
 
 

@@ -67,7 +67,7 @@ def _end_at_once(number: int, _: object) -> None:
 
 
 def main() -> None:
-    """Run the command line; what goes wrong on purpose becomes one line on standard error and exit code 2."""
+    """Run the command line; expected errors become one line on standard error and exit code 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="")  # CoNLL-U is UTF-8, whatever the terminal speaks
     gc.set_threshold(GARBAGE)

@@ -27,11 +27,7 @@ def demo(
     """
     if encodings:
         _show_encodings()
-    else:
-        _show_parse()
-
-
-def _show_parse() -> None:
+        return
     from biplanar import load
     from biplanar.cli.draw import terminal_width
     from biplanar.decoding.labels import encode

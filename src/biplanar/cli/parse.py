@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,7 +22,6 @@ from biplanar.cli.options import (
     speed_option,
     split_names,
 )
-from biplanar.cli.progress import byte_progress
 from biplanar.data.files import UTF_8
 from biplanar.data.formats import INPUTS, OUTPUTS, RECORDS, output_format
 from biplanar.errors import BiplanarError
@@ -173,6 +173,24 @@ def _parse_shards(plan: Plan, engine: Engine) -> Outcome:
     before = len(plan.shards) - len(unfinished)
     _report(f"{len(plan.shards)} shards in {plan.folder}" + (f", {before} of them from before" if before else ""))
     return outcome
+
+
+@contextmanager
+def byte_progress(total: int | None) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error, if that is a terminal: bytes done, and the time left if all are known.
+
+    Gives what is to be called with the bytes that have been done.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("", total=total)
+        yield lambda size: progress.advance(bar, size)
 
 
 def _spare_scipy() -> None:
