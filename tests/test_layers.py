@@ -51,7 +51,6 @@ MAY_IMPORT_TORCH = {
     "biplanar.tagger.tensors",
     "biplanar.tagger.threads",
     "biplanar.tagger.training",
-    "biplanar.tagger.warm_start",
     "biplanar.tagger.weights",
 }
 

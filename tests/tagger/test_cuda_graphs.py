@@ -12,7 +12,7 @@ from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint
 from biplanar.tagger.cuda_graphs import EAGER_STEPS, GraphedSteps, PaddedArrays, rounded_up
 from biplanar.tagger.device import TorchTagger
-from biplanar.tagger.ensemble import Member
+from biplanar.tagger.teachers import Member
 from biplanar.tagger.training import Trainer
 from tests.conftest import ROOT
 from tests.tagger.test_training import SWITCHES, config_of, every_switch

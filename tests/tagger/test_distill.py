@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biplanar.tagger.distill import ARCS, RELATION, SoftTargets, soft_targets
 from biplanar.tagger.features import Corpus
+from biplanar.tagger.teachers import ARCS, RELATION, SoftTargets, soft_targets
 from tests.tagger.fixed_scorer import ONE, FixedScorer
 
 FORMS = ["b", "a", "b", "a", "b", "a"]

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from biplanar.tagger.features import Spellings, Vocabulary
-from biplanar.tagger.form_cache import FIRST_ROOM, FormCache
+from biplanar.tagger.features import FIRST_ROOM, FormCache, Spellings, Vocabulary
 
 VOCABULARY = Vocabulary.of([["a", "b", "c", "ab", "ba"]], {}, min_form_count=1, min_char_count=1)
 

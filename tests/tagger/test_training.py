@@ -14,11 +14,10 @@ from biplanar.encodings import ENCODINGS
 from biplanar.errors import BiplanarError
 from biplanar.tagger.config import CONFIGS, Config, ConfigError
 from biplanar.tagger.device import TorchTagger
-from biplanar.tagger.distill import ARCS
-from biplanar.tagger.ensemble import Member
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.layers import BiaffineArcs
 from biplanar.tagger.predict import parse_corpus
+from biplanar.tagger.teachers import ARCS, Member
 from biplanar.tagger.tensors import TensorBatch
 from biplanar.tagger.training import Gold, Record, Trainer, enough_epochs, good_learning_rate
 from tests.conftest import ROOT

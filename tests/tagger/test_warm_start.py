@@ -7,7 +7,7 @@ import torch
 
 from biplanar.errors import BiplanarError
 from biplanar.tagger.features import RESERVED, Vocabulary
-from biplanar.tagger.warm_start import start_from
+from biplanar.tagger.weights import start_from
 from tests.tagger.networks import small_network
 
 SENTENCES = [["A", "cat", "sleeps"], ["Dogs", "bark"]]

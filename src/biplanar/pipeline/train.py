@@ -20,18 +20,17 @@ from biplanar.encodings.lemmas import LemmaDictionary
 from biplanar.errors import BiplanarError, FileError, FormatError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.loading import load, weights_of
-from biplanar.pipeline.model_card import write_card
-from biplanar.pipeline.model_folder import ModelFolder
+from biplanar.pipeline.model_folder import ModelFolder, write_card
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.tuning import tuned
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint
 from biplanar.tagger.config import Config
 from biplanar.tagger.device import choose_device
-from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.export import export_onnx
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.network import Tagger
 from biplanar.tagger.runtime import OnnxTagger
+from biplanar.tagger.teachers import Ensemble, Member
 from biplanar.tagger.training import Progress, Record, Trainer, duration
 from biplanar.tagger.vectors import read_vectors
 from biplanar.tagger.weights import load_network, save_weights

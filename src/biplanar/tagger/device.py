@@ -23,8 +23,7 @@ from biplanar.data.arrays import Float32s, Int32s, Int64s
 from biplanar.data.forest import offsets_of
 from biplanar.decoding.scores import MOST_HEADS, LikelyHeads, Scores
 from biplanar.errors import BiplanarError
-from biplanar.tagger.features import Batch, Spellings, Vocabulary
-from biplanar.tagger.form_cache import FormCache
+from biplanar.tagger.features import Batch, FormCache, Spellings, Vocabulary
 from biplanar.tagger.layers import NEVER, ArcVectors, arc_table, with_root
 from biplanar.tagger.network import Output, Tagger
 from biplanar.tagger.tensors import TensorBatch, TensorSpellings

@@ -18,8 +18,7 @@ from biplanar.decoding.arcs import ArcProducts
 from biplanar.decoding.scores import DEPREL, ColumnTables, Scores
 from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import BiplanarError, FileError
-from biplanar.tagger.features import Batch, Spellings, Vocabulary
-from biplanar.tagger.form_cache import FormCache
+from biplanar.tagger.features import Batch, FormCache, Spellings, Vocabulary
 
 # Tables of `words.onnx` that are no labels: what each word is as a dependent and as a head.
 DEPENDENT, GOVERNOR = "relation.dependent", "relation.head"

@@ -32,14 +32,13 @@ from biplanar.errors import BiplanarError, TreeError
 from biplanar.tagger.config import AUTO, Config, ConfigError
 from biplanar.tagger.cuda_graphs import GraphedSteps, PaddedArrays, tensors
 from biplanar.tagger.device import TorchTagger
-from biplanar.tagger.distill import ARCS, RELATION, SoftTargets, soft_targets
-from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.features import Corpus, Spellings, Vocabulary, batches_by_words
 from biplanar.tagger.network import AuxiliaryHeads, Tagger, build_network
 from biplanar.tagger.predict import parse_corpus
+from biplanar.tagger.teachers import ARCS, RELATION, Ensemble, Member, SoftTargets, soft_targets
 from biplanar.tagger.tensors import TensorBatch, TensorSpellings
 from biplanar.tagger.threads import ThreadTuner
-from biplanar.tagger.warm_start import start_from
+from biplanar.tagger.weights import start_from
 
 Vectors = Mapping[str, NDArray[np.float32]]
 

@@ -1,10 +1,10 @@
-"""Weights on disk, as safetensors with a checksum: nothing is executed when they are read."""
+"""Weights on disk, as safetensors with a checksum, and how networks get them. Reading them executes nothing."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,12 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from biplanar.data.files import writing
-from biplanar.errors import FileError
+from biplanar.decoding.scores import DEPREL
+from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.config import Config
 from biplanar.tagger.device import FULL, HALF, TorchTagger, choose_device
-from biplanar.tagger.features import Vocabulary
-from biplanar.tagger.network import Tagger, build_network
+from biplanar.tagger.features import RESERVED, Vocabulary
+from biplanar.tagger.network import SharedParts, Tagger, build_network, module_name
 
 CHECKSUM = "checksum"  # the metadata that tells a damaged file
 
@@ -107,3 +108,59 @@ def checksum(*parts: Any) -> str:
         else:
             digest.update(json.dumps(part, sort_keys=True).encode())
     return digest.hexdigest()
+
+
+Rows = tuple[list[int], list[int]]  # numbers of what both have, here and there
+
+
+@torch.no_grad()
+def start_from(network: Tagger, vocabulary: Vocabulary, source: Tagger, known: Vocabulary) -> None:
+    """Copy all weights that fit: those of forms, characters and labels by their names, others if they are as large.
+
+    Whatever the other network lacks stays as it is.
+    """
+    own, others, copied = network.state_dict(), source.state_dict(), 0
+    rows = dict(_rows(network, vocabulary, source, known))
+    for name, tensor in own.items():
+        other = others.get(name)
+        if other is None or other.shape[1:] != tensor.shape[1:]:
+            continue
+        if name in rows:
+            here, there = rows[name]
+            if not here:
+                continue
+            tensor[here] = other[there].to(tensor)
+        elif other.shape == tensor.shape:
+            tensor.copy_(other)
+        else:
+            continue
+        copied += 1
+    if not copied:
+        raise BiplanarError("cannot start from this model: no layer has the same size")
+
+
+def _rows(network: Tagger, vocabulary: Vocabulary, source: Tagger, known: Vocabulary) -> Iterator[tuple[str, Rows]]:
+    """Which rows of which weights belong to the same form, character, label or part of a label."""
+    yield "encoder.word_embedding.weight", _shared(vocabulary.forms, known.forms, reserved=RESERVED)
+    yield "encoder.char_embedding.weight", _shared(vocabulary.chars, known.chars, reserved=RESERVED)
+    for task, names in vocabulary.tasks.items():
+        labels = _shared(names, known.tasks.get(task, ()))
+        layers = [f"outputs.{module_name(task)}", f"outputs.{module_name(task)}.3", f"columns.outputs.{task}.own"]
+        layers += ["relations.output"] if task == DEPREL else []
+        for layer in layers:
+            yield f"{layer}.weight", labels
+            yield f"{layer}.bias", labels
+    for task, output in network.columns.named_outputs() if network.columns else ():
+        yield f"columns.outputs.{task}.shared.weight", _shared(output.parts, _parts(source, task))
+
+
+def _parts(source: Tagger, task: str) -> Sequence[str]:
+    outputs: dict[str, SharedParts] = dict(source.columns.named_outputs()) if source.columns else {}
+    return outputs[task].parts if task in outputs else ()
+
+
+def _shared(here: Sequence[str], there: Sequence[str], *, reserved: int = 0) -> Rows:
+    numbers = {name: number for number, name in enumerate(there, reserved)}
+    both = [(number, numbers[name]) for number, name in enumerate(here, reserved) if name in numbers]
+    first = list(range(reserved))
+    return first + [one for one, _ in both], first + [other for _, other in both]

@@ -7,8 +7,8 @@ import pytest
 
 from biplanar.decoding.scores import Scores
 from biplanar.errors import BiplanarError
-from biplanar.tagger.ensemble import Ensemble, Member
 from biplanar.tagger.features import Corpus
+from biplanar.tagger.teachers import Ensemble, Member
 from tests.decoding.arc_tables import likeliest
 from tests.tagger.fixed_scorer import ONE, TASKS, FixedScorer, log
 
