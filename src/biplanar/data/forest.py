@@ -124,9 +124,9 @@ def number_stretches(values: Any, starts: Any, ends: Any) -> tuple[Int32s, Int64
         slot = (mixed ^ (mixed >> 32)) & (size - 1)
         while table[slot] >= 0:
             first = firsts[table[slot]]
-            if ends[first] - starts[first] == length:
-                same = 0
-                while same < length and values[starts[first] + same] == values[start + same]:
+            other, same = starts[first], 0
+            if ends[first] - other == length:
+                while same < length and values[other + same] == values[start + same]:
                     same += 1
                 if same == length:
                     break
