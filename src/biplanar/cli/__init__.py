@@ -17,8 +17,7 @@ from biplanar.cli.options import Command, Group
 from biplanar.data.files import remove_unfinished
 from biplanar.errors import BiplanarError
 
-# How many objects are made before those without use are looked for: importing alone makes so many that Python's own 700
-# would cost a tenth of a second.
+# Threshold of the garbage collector: with Python's own, collections during imports take a tenth of a second.
 GARBAGE = 50_000
 
 app = typer.Typer(
@@ -83,6 +82,6 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         complaint = f"{error.filename or '<stdout>'}: {error.strerror or error}"
     finally:
-        gc.freeze()  # or Python would look for garbage once more when it ends, a sixth of a second long
+        gc.freeze()  # skips the collection at exit, which takes a sixth of a second
     typer.echo(f"biplanar: error: {complaint}", err=True)
     sys.exit(2)

@@ -194,9 +194,9 @@ def byte_progress(total: int | None) -> Iterator[Callable[[int], None]]:
 
 
 def _spare_scipy() -> None:
-    """Numba looks for SciPy's linear algebra, which takes a quarter of a second to load and no compiled code here uses.
+    """Keep numba from importing SciPy, which takes a quarter of a second and which no compiled code here uses.
 
-    Only a command may decide that for its whole process, and only before anything else has loaded either.
+    Only a command may decide that for its whole process, and only before either is imported.
     """
     if not {"numba", "scipy"} & set(sys.modules):
         sys.modules["scipy"] = None  # type: ignore[assignment]  # this is how imports are made to fail
