@@ -19,6 +19,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from study.fingerprint import CODE, RELEASE
+
 from benchmarks.arguments import ArgumentParser, at_least, names
 from benchmarks.machine import machine, versions
 from benchmarks.output import Numbers, Sheet, keep, show
@@ -86,6 +88,7 @@ def measure(options: argparse.Namespace) -> Numbers:
         for config in options.configs
     }
     return {
+        "fingerprint": {"data": RELEASE, "code": {"network": CODE["network"]}},
         "machine": machine(),
         "versions": versions(PACKAGES),
         "command": f"python -m benchmarks.training {' '.join(sys.argv[1:])}",

@@ -303,6 +303,23 @@ def gpu(store: Store) -> str:
     return table(["", "seconds", *(f"{what}/s" for what in COUNTED)], rows)
 
 
+def training(store: Store) -> str:
+    """How fast configurations train, on a GPU and on two cores, and what a whole training takes."""
+    names = [name for name in ("training-gpu", "training-cpu") if name in store.files]
+    if not names or not all(_is_current(store, name, "network") for name in names):
+        return NOT_MEASURED
+
+    def rows() -> Iterator[Row]:
+        for found in (store.files[name] for name in names):
+            for config, row in ((config, rows["this"]) for config, rows in found["configs"].items()):
+                where = f"{found['threads']} cores" if row["device"] == "cpu" else row["device"]
+                treebank = found["file"].partition("-ud-")[0]
+                sizes = [treebank, f"{row['words']:,}", f"{row['epochs']:,}"]
+                yield [f"`{config}`, {where}", *sizes, f"{row['words_per_second']:,.0f}", f"{row['minutes']:.0f}"]
+
+    return table(["", "treebank", "words", "epochs", "words/s", "minutes"], rows())
+
+
 COUNTED = ("sentences", "words")
 CORE_GROWTH = ("projective trees", "locally crossing trees", "random trees", "long sentences")
 PARSER_PARTS = {
@@ -328,6 +345,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "search": search,
     "search, lengths": search_lengths,
     "gpu": gpu,
+    "training": training,
     **{f"core, {part}": partial(core, part) for part in ("reading", "labels", "compiling", *CORE_GROWTH)},
     **{f"parsers, {part}": partial(parsers, "speed", title) for part, title in PARSER_PARTS.items()},
     "bundled, speed": partial(parsers, "speed-bundled", PARSER_PARTS["systems"]),
