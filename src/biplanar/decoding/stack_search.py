@@ -84,12 +84,12 @@ class StackSearch(ScoredSentences):
     def _look_further_by_arcs(self, sentence: int, outcome: int, labels: Int32s, heads: Int32s) -> Outcome:
         """What is done with arc scores for a sentence whose best path has a cycle or is far off."""
         narrow, widened = self.beam.with_arcs(), int(outcome == searches.FAR)
+        given = (*self._given(sentence, replace(self.beam, edges=2 * narrow.edges, nodes=narrow.nodes)), labels, heads)
         if widened:
-            wider = replace(self.beam, edges=2 * narrow.edges)
-            outcome = searches.search_one(*self._given(sentence, wider), labels, heads)
+            outcome = searches.search_one(*given)
         if outcome == searches.FOUND:
             return Outcome(best=1, widened=1)
-        if outcome == searches.CYCLIC and searches.search_next_best(*self._given(sentence, narrow), labels, heads):
+        if outcome == searches.CYCLIC and searches.search_next_best(*given):
             return Outcome(next_best=1, widened=widened)
         return Outcome(lost=1, widened=widened)
 

@@ -46,7 +46,7 @@ class Beams(NamedTuple):
     keys: Int64s
     identities: Int64s  # by which states are told apart: their keys, or these and their stacks
     tops: Int32s  # (states, 4): the stacks of each state, if they are known
-    losses: Float64s  # of the best way to each state, with what is to come at least
+    losses: Float64s  # of the best way to each state
     sources: Int32s  # the state before, on the best way
     pairs: Int32s  # and the pair of labels that leads from there
     table: Int64s  # in which a word's states are found
@@ -179,7 +179,7 @@ def find_paths(
     history = no_history(start, words, problem, mode == ACYCLIC)
     for stack in range(4):
         node_words[stack], below[stack], last[stack], all_tops[0, stack] = 0, 0, -1, stack
-    keys[0], losses[0], dropped = 0, bounds[0, 0], np.inf
+    keys[0], losses[0], dropped = 0, 0.0, np.inf
     if mode == ALL:
         last_edge[0] = -1
     begin, states, nodes, edges = 0, 1, 4, 0
@@ -188,8 +188,7 @@ def find_paths(
         stamps[0] += 1
         stamp = stamps[0]
         for source in range(begin, end):
-            key = keys[source]
-            base = losses[source] - bounds[word, _flags(key)]
+            key, base = keys[source], losses[source]
             if mode == ACYCLIC:
                 remember(history, word, source, sources, chosen, problem)
             for pair in range(starts[at], starts[at + 1]):
@@ -201,7 +200,7 @@ def find_paths(
                 after = next_state(key, needs[pair], changes[pair], kind, closable[word + 1])
                 if after < 0:
                     continue
-                loss += bounds[word + 1, _flags(after)]
+                bound = bounds[word + 1, _flags(after)]
                 if key & HEADLESS and kind & OPENS_LEFT:
                     loss += relations[at - 1, 0]
                 elif key & HEADLESS:
@@ -215,10 +214,13 @@ def find_paths(
                         loss += arc
                 if kind & CLOSES_RIGHT:
                     loss += relations[at, 0]
+                own = 0.0  # of the depths of stacks; the margin of whole lattices does not count it
                 for stack in range(stacks):
-                    loss += depths_of[at, stack, min(after >> (FIELD * stack) & DEEPEST, deepest)]
-                if not loss <= highest:
-                    dropped = min(dropped, loss)
+                    own += depths_of[at, stack, min(after >> (FIELD * stack) & DEEPEST, deepest)]
+                if mode == BEST:
+                    loss, own = loss + own, 0.0
+                if not (loss <= highest and loss + bound <= most):
+                    dropped = min(dropped, loss + bound)
                     continue
                 identity = after
                 if known:
@@ -252,8 +254,8 @@ def find_paths(
                                     arc = arcs[dependent, place]
                                     break
                             loss += arc
-                    if not loss <= highest:
-                        dropped = min(dropped, loss)
+                    if not (loss <= highest and loss + bound <= most):
+                        dropped = min(dropped, loss + bound)
                         continue
                     identity = after * FACTORS[4]
                     for stack in range(4):
@@ -262,6 +264,7 @@ def find_paths(
                 if mode == ACYCLIC and closes_cycle(history, word, pairs[pair], labels):
                     continue
                 highest = min(highest, loss + margin)
+                loss += own
                 slot = find_slot(identity, table, identities, stamp, mask)
                 state = table[slot] & NUMBER
                 if table[slot] >> STAMP != stamp:
@@ -282,6 +285,16 @@ def find_paths(
                     edge_loss[edges], last_edge[state] = loss - base, edges
                     edges += 1
         begin = end
+        if mode != BEST:  # whole lattices go on best first, so that the margin leaves out what it can
+            order = end + np.argsort(losses[end:states], kind="mergesort")[:beam]
+            states = end + len(order)
+            keys[end:states], losses[end:states] = keys[order], losses[order]
+            sources[end:states], chosen[end:states] = sources[order], chosen[order]
+            if known:
+                all_tops[end:states] = all_tops[order]
+            if mode == ALL:
+                last_edge[end:states] = last_edge[order]
+            continue
         if states - end <= beam:
             continue
         count = 0
@@ -307,24 +320,26 @@ def find_paths(
                 if known:
                     for stack in range(4):
                         all_tops[kept, stack] = all_tops[state, stack]
-                if mode == ALL:
-                    last_edge[kept] = last_edge[state]
                 kept += 1
             else:
-                dropped = min(dropped, loss)
+                dropped = min(dropped, loss + bounds[word + 1, _flags(keys[state])])
         states = kept
-    best = -1
+    best, total = -1, most
+    if mode == ALL:
+        last_edge[states] = -1
     for state in range(begin, states):
-        if losses[state] < np.inf and losses[state] <= most and (best < 0 or losses[state] < losses[best]):
-            best = state
-    if mode == ALL and best >= 0:
-        losses[states], sources[states], last_edge[states] = losses[best], best, -1
-        for state in range(begin, states):
-            if losses[state] < np.inf:
-                next_edge[edges], edge_source[edges], edge_pair[edges] = last_edge[states], state, -1
-                edge_loss[edges], last_edge[states] = 0.0, edges
-                edges += 1
+        loss = losses[state] + bounds[words, _flags(keys[state])]
+        if loss < np.inf and (loss < total or (best < 0 and loss == total)):
+            best, total = state, loss
+        if mode == ALL and loss < np.inf:
+            next_edge[edges], edge_source[edges], edge_pair[edges] = last_edge[states], state, -1
+            edge_loss[edges], last_edge[states] = loss - losses[state], edges
+            edges += 1
+    if best >= 0 and mode == ALL:
+        losses[states], sources[states] = total, best
         best = states
+    elif best >= 0:
+        losses[best] = total
     return best, dropped
 
 

@@ -83,8 +83,10 @@ def make_problem(
     with_arcs = heads.shape[1] > 0
     arcs, others, lefts, rights = _weigh_arcs(wanted, offsets, heads, logs, weight)
     ones = likeliest(first, tops[0], wanted, offsets, limits.mass, limits.least)
-    twos = likeliest(second, tops[1], wanted, offsets, limits.mass, limits.least)
     share = SECOND_PLANE if with_arcs else np.float32(1)
+    # Where many trees are looked for, labels of the second plane are as rare as their weight makes them.
+    least = limits.least / float(share) if known else limits.least
+    twos = likeliest(second, tops[1], wanted, offsets, limits.mass, least)
     starts, pairs, losses, best = _pair(offsets, ones, twos, share, labels.kinds, labels.second, lefts, rights)
     needs, changes, kinds = np.empty((3, len(pairs)), dtype=np.int64)
     for pair in range(len(pairs)):
