@@ -4,7 +4,7 @@
         [--threads 2] [--against CHECKOUT] [--json RESULT]
 
 Each is trained in a process of its own for some seconds, which count from when the first shapes have been recorded (on
-a GPU) or numbers of threads compared (on a CPU). With `--against`, the package of another checkout trains in turn with
+a GPU) or numbers of threads compared (on a CPU). Evaluations on dev are timed apart. With `--against`, the package of another checkout trains in turn with
 this one.
 """
 
@@ -45,23 +45,25 @@ def train(options: argparse.Namespace) -> Numbers:
     train, dev = (list(read_conllu(file)) for file in (options.train, options.dev))
     trainer = Trainer(read_config(options.configs[0]), train, dev, device=options.device)
     words, prepared = len(trainer.train_examples.forest.heads), time.monotonic()
-    first = done = 0.0
-    begun = now = prepared
+    seconds, epochs, evaluations = 0.0, 0.0, list[float]()
+    before = prepared
     for event in trainer.run():
+        now = time.monotonic()
         if not isinstance(event, Progress):
-            continue
-        now, done = time.monotonic(), event.epoch - 1 + event.batch / event.batches
-        if now - prepared < WARM_UP:
-            first, begun = done, now
-        elif now - begun > options.seconds:
-            break
-    each = (now - begun) / (done - first)
+            evaluations.append(now - before)
+        elif event.batch > 1 and now - prepared > WARM_UP:  # not the first one, before which dev may have been parsed
+            seconds, epochs = seconds + now - before, epochs + 1 / event.batches
+            if seconds > options.seconds:
+                break
+        before = now
+    each = seconds / epochs
     return {
         "words": words,
         "epochs": trainer.epochs,
         "words_per_second": words / each,
         "minutes": each * trainer.epochs / 60,
         "seconds to prepare": prepared - start,
+        "seconds to evaluate": evaluations,
         "device": torch.cuda.get_device_name() if options.device.startswith("cuda") else options.device,
     }
 

@@ -13,7 +13,7 @@ from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint
 from biplanar.tagger.cuda_graphs import EAGER_STEPS, GraphedSteps, PaddedArrays, rounded_up
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.teachers import Member
-from biplanar.tagger.training import Trainer
+from biplanar.tagger.training import Pace, Trainer
 from tests.conftest import ROOT
 from tests.tagger.test_training import SWITCHES, config_of, every_switch
 
@@ -61,7 +61,7 @@ def test_batches_of_similar_length_have_one_shape(sentences):
 
 def train(trainer: Trainer, epochs: int) -> None:
     for _ in range(epochs):
-        list(trainer._run_epoch())
+        list(trainer._run_epoch(Pace(1, 1)))
         trainer.epoch += 1
 
 
