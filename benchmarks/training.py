@@ -4,8 +4,8 @@
         [--threads 2] [--against CHECKOUT] [--json RESULT]
 
 Each is trained in a process of its own for some seconds, which count from when the first shapes have been recorded (on
-a GPU) or numbers of threads compared (on a CPU). Evaluations on dev are timed apart. With `--against`, the package of another checkout trains in turn with
-this one.
+a GPU) or numbers of threads compared (on a CPU). Evaluations on dev are timed apart. With `--against`, the package of
+another checkout trains in turn with this one.
 """
 
 from __future__ import annotations
