@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +30,7 @@ from biplanar.data.arrays import Int64s
 from biplanar.data.forest import Column, Forest
 from biplanar.decoding import DECODERS
 from biplanar.decoding.beam import Beam
+from biplanar.decoding.decoders import relations_given_heads
 from biplanar.decoding.inventory import Weights
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
@@ -111,6 +113,28 @@ def scores_of(found: Parsed, offsets: Int64s, deprels: tuple[str, ...], sentence
     }
 
 
+def measure_stages(parser: biplanar.Parser, path: Path, rounds: int, batch_words: int) -> dict[str, float]:
+    """Microseconds a word of decoding, and of its stages, by the bundled model."""
+    sentences = list(biplanar.read_conllu(path))
+    given, how = [one.scores for one in recorded_batches(parser, sentences, batch_words)], TreeDecoder(parser.inventory)
+
+    def again(scores: Scores) -> Scores:
+        return replace(scores, arcs=copy(scores.arcs))
+
+    known = list(map(again, given))
+    heads = [how.decode(scores).heads for scores in known]  # after it, these scores know their likely heads
+    stages = {
+        "decoding": lambda: [how.decode(again(scores)) for scores in given],
+        "checks of scores": lambda: list(map(Scores.check, given)),
+        "likely heads": lambda: [again(scores).likely_heads for scores in given],
+        "search": lambda: [how.sentences(scores).best() for scores in known],
+        "relations": lambda: list(map(relations_given_heads, map(how.sentences, given), heads)),
+        "columns": lambda: [scores.columns.best() for scores in given if scores.columns is not None],
+    }
+    words = sum(map(len, sentences))
+    return {name: 1e6 * seconds / words for name, seconds in best_times(stages, rounds).items()}
+
+
 def measure_lengths(parser: biplanar.Parser, path: Path) -> dict[int, float]:
     """Seconds for the slowest of some sentences of each length, made by joining those of the file."""
     how, slowest = TreeDecoder(parser.inventory), {}
@@ -137,6 +161,8 @@ def sheets(results: Numbers) -> Iterator[Sheet]:
     """As tables."""
     columns = ("decoder, beam", "words/s", "UAS", "LAS", "argmax", "next best", "acyclic", "widened", "lost")
     yield Sheet("Beams", columns, [_beam_row(name, row) for name, row in results["beams"].items()])
+    rows = [[name, f"{microseconds:.2f}"] for name, microseconds in results["stages"].items()]
+    yield Sheet("Stages", ("on English-EWT test", "microseconds a word"), rows)
     rows = [[f"{length:,}", f"{1000 * seconds:.1f}"] for length, seconds in results["lengths"].items()]
     yield Sheet("Long sentences", ("words", "slowest sentence, ms"), rows)
     rows = [
@@ -180,6 +206,7 @@ def main() -> None:
             "machine": machine(),
             "versions": versions(PACKAGES),
             "beams": measure_beams(model, dev, options.rounds, options.batch_words),
+            "stages": measure_stages(model, test, options.rounds, options.batch_words),
             "lengths": measure_lengths(model, dev),
             "calibration": {name: one.to_dict() for name, one in calibrations.items()},
         }
