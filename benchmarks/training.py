@@ -45,17 +45,27 @@ def train(options: argparse.Namespace) -> Numbers:
     train, dev = (list(read_conllu(file)) for file in (options.train, options.dev))
     trainer = Trainer(read_config(options.configs[0]), train, dev, device=options.device)
     words, prepared = len(trainer.train_examples.forest.heads), time.monotonic()
-    seconds, epochs, evaluations = 0.0, 0.0, list[float]()
-    before = prepared
+    evaluations, evaluate = list[float](), trainer.evaluate
+
+    def timed() -> tuple[float, float]:
+        before = time.monotonic()
+        scores = evaluate()
+        evaluations.append(time.monotonic() - before)
+        return scores
+
+    trainer.evaluate = timed  # type: ignore[method-assign]
+    first = begun = None
     for event in trainer.run():
-        now = time.monotonic()
-        if not isinstance(event, Progress):
-            evaluations.append(now - before)
-        elif event.batch > 1 and now - prepared > WARM_UP:  # not the first one, before which dev may have been parsed
-            seconds, epochs = seconds + now - before, epochs + 1 / event.batches
-            if seconds > options.seconds:
-                break
-        before = now
+        if not isinstance(event, Progress) or event.batch != event.batches:
+            continue  # a device is waited for at the end of an epoch
+        now = time.monotonic() - sum(evaluations)
+        if begun is None or now - prepared < WARM_UP:
+            first, begun = event.epoch, now
+        elif now - begun > options.seconds:
+            break
+    assert first is not None
+    assert begun is not None
+    seconds, epochs = now - begun, event.epoch - first
     each = seconds / epochs
     return {
         "words": words,
