@@ -10,6 +10,7 @@ function. SuPar wants a GPU, and takes it if there is one.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import math
 import shutil
@@ -23,7 +24,7 @@ from typing import Any
 from benchmarks.arguments import ArgumentParser
 from benchmarks.parsers.adapters import make_supar_loadable
 from benchmarks.texts import write_file
-from biplanar.data.conllu import UPOS, XPOS, Sentence, read_conllu
+from biplanar.data.conllu import EMPTY, FEATS, UPOS, XPOS, Sentence, read_conllu
 from biplanar.errors import BiplanarError, FileError
 
 # What SuPar proposes for its biaffine parser over words and characters.
@@ -65,6 +66,7 @@ SUPAR_SETTINGS: dict[str, Any] = {
     "checkpoint": False,
 }
 SEED = 1
+QUICK_STEPS = 400  # of spaCy, where only its speed counts
 FEW = 8  # sentences that SuPar evaluates after each epoch besides dev, as it must have some
 
 
@@ -72,12 +74,13 @@ class OutOfTimeError(Exception):
     """Training has had its time."""
 
 
-def train_udpipe(train: Path, dev: Path, output: Path, _: float) -> None:
+def train_udpipe(train: Path, dev: Path, output: Path, options: argparse.Namespace) -> None:
     """UDPipe 1's tagger and parser with default options; it gets words, so it needs no tokenizer."""
     from ufal.udpipe import ProcessingError, Trainer
 
-    error = ProcessingError()
-    model = Trainer.train("morphodita_parsito", udpipe_sentences(train), udpipe_sentences(dev), "none", "", "", error)
+    error, how = ProcessingError(), "iterations=1" if options.quick else ""
+    sentences = udpipe_sentences(train), udpipe_sentences(dev)
+    model = Trainer.train("morphodita_parsito", *sentences, "none", how, how, error)
     if error.occurred():
         raise BiplanarError(f"UDPipe: {error.message}")
     output.write_bytes(model)
@@ -99,8 +102,8 @@ def udpipe_sentences(path: Path) -> Any:
     return sentences
 
 
-def train_spacy(train: Path, dev: Path, output: Path, _: float) -> None:
-    """Tagger and parser over one small convolutional network, as `spacy init config` proposes for a processor.
+def train_spacy(train: Path, dev: Path, output: Path, options: argparse.Namespace) -> None:
+    """Tagger, morphologizer and parser over one small convolutional network, as `spacy init config` proposes for a CPU.
 
     It trains sentence by sentence until spaCy's own early stopping, or 20,000 steps, and leaves the best pipeline.
     """
@@ -111,10 +114,13 @@ def train_spacy(train: Path, dev: Path, output: Path, _: float) -> None:
         folder = Path(name)
         _write_docs(train, folder / "train.spacy")
         _write_docs(dev, folder / "dev.spacy")
-        config = init_config(lang="en", pipeline=["tagger", "parser"], optimize="efficiency", silent=True)
+        config = init_config(
+            lang="en", pipeline=["tagger", "morphologizer", "parser"], optimize="efficiency", silent=True
+        )
         config.to_disk(folder / "config.cfg")
-        paths = {"paths.train": str(folder / "train.spacy"), "paths.dev": str(folder / "dev.spacy")}
-        train_config(folder / "config.cfg", folder / "trained", overrides=paths)
+        changes: dict[str, Any] = {f"paths.{split}": str(folder / f"{split}.spacy") for split in ("train", "dev")}
+        changes |= {"training.max_steps": QUICK_STEPS} if options.quick else {}
+        train_config(folder / "config.cfg", folder / "trained", overrides=changes)
         shutil.move(folder / "trained" / "model-best", output)
 
 
@@ -125,7 +131,7 @@ def _write_docs(path: Path, output: Path) -> None:
 
     vocab = spacy.blank("en").vocab
     docs = (_spacy_doc(vocab, sentence) for sentence in read_conllu(path))
-    DocBin(docs=docs, attrs=["TAG", "POS", "HEAD", "DEP", "SENT_START"]).to_disk(output)
+    DocBin(docs=docs, attrs=["TAG", "POS", "MORPH", "HEAD", "DEP", "SENT_START"]).to_disk(output)
 
 
 def _spacy_doc(vocab: Any, sentence: Sentence) -> Any:
@@ -138,12 +144,13 @@ def _spacy_doc(vocab: Any, sentence: Sentence) -> Any:
         words=sentence.forms,
         tags=sentence.column(XPOS),
         pos=sentence.column(UPOS),
+        morphs=["" if feats == EMPTY else feats for feats in sentence.column(FEATS)],
         heads=[head - 1 if head else word for word, head in enumerate(tree.heads)],
         deps=[deprel if head else "ROOT" for head, deprel in zip(tree.heads, tree.deprels, strict=True)],
     )
 
 
-def train_supar(train: Path, dev: Path, output: Path, seconds: float) -> None:
+def train_supar(train: Path, dev: Path, output: Path, options: argparse.Namespace) -> None:
     """SuPar's biaffine parser, until its own early stopping or for so long; the best epoch on dev is kept."""
     import torch
     from supar import BiaffineDependencyParser
@@ -153,12 +160,12 @@ def train_supar(train: Path, dev: Path, output: Path, seconds: float) -> None:
     with tempfile.TemporaryDirectory() as name:
         options = SUPAR_SETTINGS | _supar_files(train, dev, Path(name)) | {"path": f"{name}/best.supar"}
         parser = BiaffineDependencyParser.build(**options)
-        _stop_after(parser, seconds)
+        _stop_after(parser, options.seconds)
         # What was best when time was up has been saved.
         with contextlib.suppress(OutOfTimeError):
             parser.train(**options)
         if not Path(options["path"]).exists():
-            raise BiplanarError(f"SuPar: no epoch within {seconds:.0f} seconds learned anything")
+            raise BiplanarError(f"SuPar: no epoch within {options.seconds:.0f} seconds learned anything")
         BiaffineDependencyParser.load(options["path"]).save(str(output))
 
 
@@ -186,7 +193,7 @@ def _stop_after(parser: Any, seconds: float) -> None:
     parser._train = train
 
 
-PEERS: dict[str, Callable[[Path, Path, Path, float], None]] = {
+PEERS: dict[str, Callable[[Path, Path, Path, argparse.Namespace], None]] = {
     "udpipe": train_udpipe,
     "spacy": train_spacy,
     "supar": train_supar,
@@ -201,11 +208,12 @@ def main() -> None:
     parser.add_argument("--dev", type=Path, required=True)
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=math.inf, help="SuPar only: train so long at most")
+    parser.add_argument("--quick", action="store_true", help="UDPipe and spaCy: train as little as speed needs")
     options = parser.parse_args()
     with parser.reporting():
         if options.output.exists():
             raise FileError(f"{options.output}: exists already")
-        PEERS[options.peer](options.train, options.dev, options.output, options.seconds)
+        PEERS[options.peer](options.train, options.dev, options.output, options)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,98 @@
+"""What `biplanar parse --text` does from its start to its answer: processor time, and imports by package.
+
+    python -m benchmarks.start [--against CHECKOUT] [--rounds 10] [--json RESULT]
+
+The best of several rounds, after one that compiles. With `--against`, the package of another checkout takes turns.
+Imports are those of one further run, by `python -X importtime`; the time of a package is that of its own modules.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from study.fingerprint import CODE
+
+from benchmarks.arguments import ArgumentParser, at_least
+from benchmarks.machine import machine, versions
+from benchmarks.output import Numbers, Sheet, keep, show
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("numba", "numpy", "onnxruntime", "typer")
+COMMAND = ("-m", "biplanar", "parse", "--text", "Nobody came.")
+SHOWN = 6  # packages; the others are one row
+_IMPORT = re.compile(r"import time: +(\d+) \| +\d+ \| *([\w.]+)")
+
+
+def run(checkout: Path, *options: str) -> str:
+    """Start it once; gives standard error."""
+    environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
+    command = [sys.executable, *options, *COMMAND]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr
+
+
+def seconds(checkout: Path) -> float:
+    """Processor time of one run."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(checkout)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def imports(checkout: Path) -> dict[str, float]:
+    """Seconds by package, the slowest first."""
+    found: Counter[str] = Counter()
+    for own, module in _IMPORT.findall(run(checkout, "-X", "importtime")):
+        found[module.partition(".")[0]] += int(own)
+    rest = sum(own for _, own in found.most_common()[SHOWN:])
+    return {name: own / 1e6 for name, own in [*found.most_common(SHOWN), ("others", rest)]}
+
+
+def measure(checkouts: dict[str, Path], rounds: int) -> Numbers:
+    """All of it."""
+    times = {name: list[float]() for name in checkouts}
+    for number in range(rounds + 1):
+        for name, checkout in checkouts.items():
+            if number == 0:
+                run(checkout)
+            else:
+                times[name].append(seconds(checkout))
+    return {
+        "fingerprint": {"code": CODE},
+        "machine": machine(),
+        "versions": versions(PACKAGES),
+        "command": f"python -m benchmarks.start {' '.join(sys.argv[1:])}".strip(),
+        "seconds": {name: min(some) for name, some in times.items()},
+        "imports": imports(checkouts["this"]),
+    }
+
+
+def sheets(results: Numbers) -> Iterator[Sheet]:
+    """As a table."""
+    whole = {f"all, {name} checkout": one for name, one in results["seconds"].items()}
+    cells = [[name, f"{1000 * one:.0f}"] for name, one in (whole | results["imports"]).items()]
+    yield Sheet("From start to answer", ("part", "ms"), cells)
+
+
+def main() -> None:
+    """Measure, print a table, and keep the numbers as JSON."""
+    parser = ArgumentParser("benchmarks.start", __doc__)
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="another checkout, to compare with")
+    parser.add_argument("--rounds", type=at_least(1), default=10)
+    parser.add_argument("--json", type=Path, help="write the numbers to this file, too")
+    options = parser.parse_args()
+    with parser.reporting():
+        checkouts = {"this": ROOT} | ({"other": options.against.resolve()} if options.against else {})
+        results = measure(checkouts, options.rounds)
+        show(sheets(results))
+        keep(results, options.json)
+
+
+if __name__ == "__main__":
+    main()
