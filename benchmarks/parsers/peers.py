@@ -158,15 +158,15 @@ def train_supar(train: Path, dev: Path, output: Path, options: argparse.Namespac
     make_supar_loadable()
     torch.manual_seed(SEED)
     with tempfile.TemporaryDirectory() as name:
-        options = SUPAR_SETTINGS | _supar_files(train, dev, Path(name)) | {"path": f"{name}/best.supar"}
-        parser = BiaffineDependencyParser.build(**options)
+        settings = SUPAR_SETTINGS | _supar_files(train, dev, Path(name)) | {"path": f"{name}/best.supar"}
+        parser = BiaffineDependencyParser.build(**settings)
         _stop_after(parser, options.seconds)
         # What was best when time was up has been saved.
         with contextlib.suppress(OutOfTimeError):
-            parser.train(**options)
-        if not Path(options["path"]).exists():
+            parser.train(**settings)
+        if not Path(settings["path"]).exists():
             raise BiplanarError(f"SuPar: no epoch within {options.seconds:.0f} seconds learned anything")
-        BiaffineDependencyParser.load(options["path"]).save(str(output))
+        BiaffineDependencyParser.load(settings["path"]).save(str(output))
 
 
 def _supar_files(train: Path, dev: Path, folder: Path) -> dict[str, str]:
