@@ -291,6 +291,24 @@ def search_lengths(store: Store) -> str:
     return table(["words", *lengths], [["slowest of ten, ms", *(f"{1000 * one:.1f}" for one in lengths.values())]])
 
 
+def search_stages(store: Store) -> str:
+    """Microseconds a word of decoding and of its stages."""
+    if not _is_current(store, "search") or "stages" not in store.files["search"]:
+        return NOT_MEASURED
+    rows = ([name, f"{one:.2f}"] for name, one in store.files["search"]["stages"].items())
+    return table(["one core, English-EWT test", "µs a word"], rows)
+
+
+def start(store: Store) -> str:
+    """Where the time of a first answer goes, in milliseconds."""
+    if "start" not in store.files or not _is_current(store, "start"):
+        return NOT_MEASURED
+    found = store.files["start"]
+    rows = {"from start to answer": found["seconds"]["this"]}
+    rows |= {f"imports: {name}": one for name, one in found["imports"].items()}
+    return table(["`biplanar parse --text`", "ms"], ([name, f"{1000 * one:.0f}"] for name, one in rows.items()))
+
+
 def gpu(store: Store) -> str:
     """Parsing on a GPU."""
     if not _is_current(store, "gpu", "network", "arcs"):
@@ -344,6 +362,8 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "bundled model": bundled,
     "search": search,
     "search, lengths": search_lengths,
+    "search, stages": search_stages,
+    "start": start,
     "gpu": gpu,
     "training": training,
     **{f"core, {part}": partial(core, part) for part in ("reading", "labels", "compiling", *CORE_GROWTH)},
