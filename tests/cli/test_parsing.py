@@ -86,7 +86,8 @@ class TestParse:
         parse = Parser.parse
 
         def lose_all(parser, given, *options):
-            return replace(parse(parser, given, *options), outcome=Outcome(lost=len(given)))
+            output = parse(parser, given, *options)
+            return replace(output, parsed=replace(output.parsed, outcome=Outcome(lost=len(given))))
 
         monkeypatch.setattr(Parser, "parse", lose_all)
         result = run("parse", "--text", TEXT, "--verbose")
