@@ -55,7 +55,7 @@ class StackSearch(ScoredSentences):
         """The best trees; where the search was lost, the best trees of the arcs alone, or else of greedy decoding."""
         found = self.search()
         lost = found.lost
-        if self.likely is not None:
+        if self.likely is not None and found.outcome.argmax < len(self.scores.offsets) - 1:
             self._take_proposals(found)
             lost = lost[np.diff(self.scores.offsets)[lost] > LONGEST_TABLE]
         for sentence in lost:
@@ -69,7 +69,11 @@ class StackSearch(ScoredSentences):
         words = self.scores.offsets[-1]
         labels, heads = np.empty((2, words), dtype=np.int32), np.zeros(words, dtype=np.int32)
         beam = self.beam if self.likely is None else self.beam.with_arcs()
-        outcomes = searches.search_all(self._tables, self.inventory.label_effects, beam.limits(), labels, heads)
+        tables, effects = self._tables, self.inventory.label_effects
+        left = searches.settle_all(tables, effects, labels, heads)
+        if not left.any():
+            return Found(labels, heads, np.zeros(0, dtype=np.int64), Outcome(argmax=len(left)))
+        outcomes = searches.search_left(left, tables, effects, beam.limits(), labels, heads)
         counts = np.bincount(outcomes, minlength=searches.LOST).tolist()
         outcome, lost = Outcome(argmax=counts[searches.ARGMAX], best=counts[searches.FOUND]), list[int]()
         for sentence in np.flatnonzero(outcomes > searches.FOUND).tolist():

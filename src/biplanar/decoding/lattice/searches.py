@@ -47,23 +47,30 @@ ARGMAX, FOUND, CYCLIC, FAR, LOST = range(5)
 
 
 @compiled()
-def search_all(tables: Tables, labels: LabelEffects, limits: SearchLimits, chosen: Int32s, heads: Int32s) -> Int8s:
-    """Put the best labels and heads of every sentence into `chosen` and `heads`, and say how they were found.
+def settle_all(tables: Tables, labels: LabelEffects, chosen: Int32s, heads: Int32s) -> Bools:
+    """Put each word's best labels into `chosen`, a row a plane, and heads where these are the best tree.
 
-    `chosen` has a row for each plane. Where the best path has a cycle or is too far off, the labels are each word's
-    best.
+    Gives which sentences are left to be searched. It is apart from the search, which takes longer to compile.
     """
-    offsets, sentences = tables.offsets, len(tables.offsets) - 1
-    tops = best_labels_of(tables)
-    chosen[:] = tops
-    outcomes, left = np.zeros(sentences, dtype=np.int8), np.zeros(sentences, dtype=np.bool_)
-    for s in range(sentences):
+    offsets, left = tables.offsets, np.zeros(len(tables.offsets) - 1, dtype=np.bool_)
+    chosen[:] = best_labels_of(tables)
+    for s in range(len(left)):
         left[s] = not _is_settled(offsets[s], offsets[s + 1], tables, labels, chosen, heads)
-    if not left.any():
-        return outcomes
-    problem = make_problem(left, tables, tops, labels, limits, False)
+    return left
+
+
+@compiled()
+def search_left(
+    left: Bools, tables: Tables, labels: LabelEffects, limits: SearchLimits, chosen: Int32s, heads: Int32s
+) -> Int8s:
+    """Put the best labels and heads of the sentences that are left into `chosen` and `heads`; say how all were found.
+
+    Where the best path has a cycle or is too far off, the labels stay each word's best.
+    """
+    offsets, outcomes = tables.offsets, np.zeros(len(left), dtype=np.int8)
+    problem = make_problem(left, tables, chosen.copy(), labels, limits, False)
     beams = beams_for(offsets, problem, limits, BEST)
-    for s in range(sentences):
+    for s in range(len(left)):
         if left[s]:
             path = _quickest(offsets[s], offsets[s + 1] - offsets[s], problem, limits, beams)
             outcomes[s] = _take(path, offsets[s], offsets[s + 1] - offsets[s], problem, chosen, heads)
