@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -64,3 +65,8 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
+
+
+def command(module: str) -> str:
+    """How a benchmark was called, with files by their names."""
+    return " ".join(["python -m", module, *(Path(one).name if "/" in one else one for one in sys.argv[1:])])

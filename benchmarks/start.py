@@ -20,7 +20,7 @@ from pathlib import Path
 from study.fingerprint import CODE
 
 from benchmarks.arguments import ArgumentParser, at_least
-from benchmarks.machine import machine, versions
+from benchmarks.machine import command, machine, versions
 from benchmarks.output import Numbers, Sheet, keep, show
 
 ROOT = Path(__file__).parents[1]
@@ -33,8 +33,9 @@ _IMPORT = re.compile(r"import time: +(\d+) \| +\d+ \| *([\w.]+)")
 def run(checkout: Path, *options: str) -> str:
     """Start it once; gives standard error."""
     environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
-    command = [sys.executable, *options, *COMMAND]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr
+    return subprocess.run(
+        [sys.executable, *options, *COMMAND], env=environment, capture_output=True, text=True, check=True
+    ).stderr
 
 
 def seconds(checkout: Path) -> float:
@@ -67,7 +68,7 @@ def measure(checkouts: dict[str, Path], rounds: int) -> Numbers:
         "fingerprint": {"code": CODE},
         "machine": machine(),
         "versions": versions(PACKAGES),
-        "command": f"python -m benchmarks.start {' '.join(sys.argv[1:])}".strip(),
+        "command": command("benchmarks.start"),
         "seconds": {name: min(some) for name, some in times.items()},
         "imports": imports(checkouts["this"]),
     }

@@ -22,7 +22,7 @@ from pathlib import Path
 from study.fingerprint import CODE, RELEASE
 
 from benchmarks.arguments import ArgumentParser, at_least, names
-from benchmarks.machine import machine, versions
+from benchmarks.machine import command, machine, versions
 from benchmarks.output import Numbers, Sheet, keep, show
 from biplanar.errors import BiplanarError
 from biplanar.tagger.config import CONFIGS, read_config
@@ -103,7 +103,7 @@ def measure(options: argparse.Namespace) -> Numbers:
         "fingerprint": {"data": RELEASE, "code": {"network": CODE["network"]}},
         "machine": machine(),
         "versions": versions(PACKAGES),
-        "command": f"python -m benchmarks.training {' '.join(sys.argv[1:])}",
+        "command": command("benchmarks.training"),
         "file": options.train.name,
         "threads": options.threads,
         "configs": rows,
