@@ -171,16 +171,14 @@ def encodings(store: Store) -> str:
     return table(["encoding", *head, *(f"crossing, {BY_CODE[code].language}" for code in crossed)], rows())
 
 
-def decoding_speed(store: Store) -> str:
-    """Sizes, and words a second on one core."""
-    what = ["network", *(one.title for one in ENCODING_COLUMNS)]
+def encoding_sizes(store: Store) -> str:
+    """Labels, relations, and the size of a network."""
 
     def rows() -> Iterator[Row]:
         for encoding, row in store.files["encodings-decoded"]["encodings"].items():
-            rates = (f"{row['words_per_second'][one]:,}" for one in what)
-            yield [f"`{encoding}`", row["labels"], row["relations"], f"{row['bytes'] / 1e6:.1f}", *rates]
+            yield [f"`{encoding}`", row["labels"], row["relations"], f"{row['bytes'] / 1e6:.1f}"]
 
-    return table(["encoding", "labels", "relations", "MB", *what], rows())
+    return table(["encoding", "labels", "relations", "MB"], rows())
 
 
 # Labels without a network
@@ -357,7 +355,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "columns": columns,
     "columns, published": published,
     "encodings": encodings,
-    "encodings, speed": decoding_speed,
+    "encodings, sizes": encoding_sizes,
     "labels": labels,
     "bundled model": bundled,
     "search": search,
