@@ -103,12 +103,17 @@ class TestShards:
         assert joined(tmp_path / "out") == in_one(source)
         assert [path.name for path in (tmp_path / "out").glob(".*")] == [".plan.json"]
 
-    @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
-    @pytest.mark.parametrize("file_format", [*INPUTS, "jsonl"])
+    @pytest.mark.parametrize(
+        ("file_format", "line_end"),
+        [
+            (file_format, line_end)
+            for file_format in (*INPUTS, "jsonl")
+            for line_end in ("\n", "\r\n", "\r")
+            if line_end != "\r" or file_format not in ("conllu", "jsonl")  # of which it would make one line
+        ],
+    )
     @pytest.mark.usefixtures("loaded_once")
     def test_every_format_line_end_and_size_gives_the_same_bytes(self, tmp_path, file_format, line_end):
-        if line_end == "\r" and file_format in ("conllu", "jsonl"):
-            pytest.skip("refused: it has one line")
         text = SMALL[file_format]
         (tmp_path / "x").write_bytes(text.replace("\n", line_end).encode())
         source = Source((tmp_path / "x",), file_format)
