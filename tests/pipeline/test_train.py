@@ -27,7 +27,8 @@ from biplanar.pipeline.train import Data, Estimate, FinalScores, Stage, export_m
 from biplanar.tagger import weights as tensor_files
 from biplanar.tagger.checkpoint import saved_epoch
 from biplanar.tagger.config import CONFIGS, Config, ConfigError, read_config
-from biplanar.tagger.training import Progress, Record, Trainer, duration
+from biplanar.tagger.loop import Progress, duration
+from biplanar.tagger.training import Record, Trainer
 from biplanar.tagger.weights import read_tensors
 from tests.conftest import ROOT
 

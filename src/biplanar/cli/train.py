@@ -118,7 +118,7 @@ def _show(events: Iterator[Event]) -> None:
     from rich.console import Console
 
     from biplanar.pipeline.train import Stage
-    from biplanar.tagger.training import Progress
+    from biplanar.tagger.loop import Progress
 
     console = Console(stderr=True)
     columns = (progress.TextColumn("{task.description}"), progress.BarColumn())

@@ -28,10 +28,11 @@ from biplanar.tagger.config import Config
 from biplanar.tagger.device import choose_device
 from biplanar.tagger.export import export_onnx
 from biplanar.tagger.features import Vocabulary
+from biplanar.tagger.loop import Progress, duration
 from biplanar.tagger.network import Tagger
 from biplanar.tagger.runtime import OnnxTagger
 from biplanar.tagger.teachers import Ensemble, Member
-from biplanar.tagger.training import Progress, Record, Trainer, duration
+from biplanar.tagger.training import Record, Trainer
 from biplanar.tagger.vectors import read_vectors
 from biplanar.tagger.weights import load_network, save_weights
 from biplanar.tokenizer.training import epochs_for, train_segmenter

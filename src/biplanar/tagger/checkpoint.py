@@ -21,7 +21,7 @@ from biplanar.tagger.weights import checksum, fill, open_tensors, read_tensors, 
 RANDOM, RANDOM_CUDA = "random.cpu", "random.cuda"
 
 # What a trainer counts.
-STATE = ("epoch", "best_las", "stale", "loss", "words")
+STATE = ("epoch", "best_score", "stale", "loss", "words")
 
 # Settings of when training ends and of decoding: they may change when a training is resumed.
 MAY_CHANGE = {"training.epochs", "training.patience"} | {f"decoding.{one.name}" for one in fields(DecodingConfig)}
