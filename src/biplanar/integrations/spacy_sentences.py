@@ -86,7 +86,7 @@ def _spaced(texts: list[str], spaced: list[int]) -> list[str]:
 
 def _boundaries(docs: Sequence[list[str]], parser: Parser) -> list[Bools]:
     """At which tokens of each document the model's tokenizer starts a sentence; all are one text, as paragraphs."""
-    if not parser.folder.segmenter.exists():
+    if not parser.folder.takes_text:
         hint = "add a component that finds sentences before it, such as 'sentencizer'"
         raise FileError(f"{parser.folder.path}: this model has no tokenizer to find sentences with: {hint}")
     pieces = [piece for tokens in docs for piece in (*tokens, PARAGRAPH)]

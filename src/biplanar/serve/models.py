@@ -85,7 +85,7 @@ class Model:
     @cached_property
     def takes_raw_text(self) -> bool:
         """Whether there is a tokenizer."""
-        return self.parser.folder.segmenter.exists()
+        return self.parser.folder.takes_text
 
     @cached_property
     def has_udpipe_tagger(self) -> bool:

@@ -15,6 +15,7 @@ from biplanar.data.forest import Forest
 from biplanar.errors import BiplanarError
 from biplanar.tagger.config import DecodingConfig
 from biplanar.tagger.features import Corpus
+from biplanar.tagger.loop import TrainingLoop
 from biplanar.tagger.training import Trainer
 from biplanar.tagger.weights import checksum, fill, open_tensors, read_tensors, write_tensors
 
@@ -77,7 +78,7 @@ def _treebank(corpus: Corpus, forest: Forest) -> list[Any]:
     return [corpus.forms, corpus.words, corpus.offsets, forest.heads, *columns]
 
 
-def save_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
+def save_checkpoint(trainer: TrainingLoop, path: Path, origin: Origin) -> None:
     """Write all that a training needs to go on as if it had never stopped."""
     tensors = {f"network.{name}": tensor for name, tensor in trainer.network.state_dict().items()}
     tensors |= {f"auxiliary.{name}": tensor for name, tensor in trainer.auxiliary.state_dict().items()}
@@ -93,7 +94,7 @@ def save_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
     write_tensors(tensors, metadata, path)
 
 
-def load_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
+def load_checkpoint(trainer: TrainingLoop, path: Path, origin: Origin) -> None:
     """Take up a training where a checkpoint left it; it must have been started with the same."""
     tensors, metadata = read_tensors(path)
     if differences := Origin(**json.loads(metadata["origin"])).differences(origin):
