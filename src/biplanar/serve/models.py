@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
-from biplanar.data.conllu import Sentence
+from biplanar.bulk.processes import WorkerProcess
+from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.decoding import all_decoders
 from biplanar.decoding.inventory import UPOS
 from biplanar.decoding.search import finds_several_trees
 from biplanar.draw import draw_sentence
 from biplanar.encodings import all_encodings
-from biplanar.errors import BiplanarError, FileError, UnknownNameError
+from biplanar.errors import BiplanarError, FileError, UnfinishedError, UnknownNameError
 from biplanar.pipeline.loading import load
 from biplanar.pipeline.model_folder import BUNDLED
 from biplanar.pipeline.options import ParseOptions
@@ -23,13 +26,19 @@ from biplanar.planes.crossings import is_projective
 from biplanar.serve.jobs import Parsing
 from biplanar.serve.responses import refusal
 from biplanar.serve.schemas import ModelFacts
-from biplanar.serve.tokenizing import TokenizerProcess
+from biplanar.tokenizer.paragraphs import paragraphs_of, spaces_after
+from biplanar.tokenizer.segmenter import Segmenter, shift_numbers
 
 # Other names of the bundled model, as clients of UDPipe know it.
 MORE_NAMES = {BUNDLED: "english-ewt"}
 
 # Characters of raw text; more are tokenized in another process.
 LARGE_TEXT = 16 << 10
+
+CHARACTERS_AT_ONCE = 20_000  # after which other requests may have their turn
+ATTEMPTS = 2
+
+Chunk = tuple[list[str], dict[str, Any]]  # paragraphs of a text, and the options of `Segmenter.to_conllu`
 
 _CARD_ROW = re.compile(r"^\| ([^|\n]+) \| ([^|\n]+) \|$", re.MULTILINE)
 
@@ -186,3 +195,63 @@ def _named(model: str) -> tuple[str, str]:
             raise FileError(f"{model}: not a folder, and not NAME=FOLDER")
         return name, folder
     return Path(model).resolve().name, model
+
+
+# Large texts
+
+
+def load_tokenizer(path: Path) -> Callable[[Chunk], str]:
+    """Load the model in the other process; what is returned tokenizes."""
+    segmenter = Segmenter.load(path)
+    return lambda chunk: segmenter.to_conllu(chunk[0], **chunk[1])
+
+
+class TokenizerProcess:
+    """A process that tokenizes for this one, started when it is first needed.
+
+    UDPipe holds the interpreter's lock until it finds a sentence's end. In this process, a large text without such ends
+    would hold up all threads, and with them all clients.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._worker: WorkerProcess[Chunk] | None = None
+
+    def stream(self, text: str, *, presegmented: bool = False, **options: bool) -> Iterator[Sentence]:
+        """The sentences of a text, as `Segmenter.stream` gives them, with its options."""
+        before, start, count = "", 0, 0
+        options["presegmented"] = presegmented
+        for paragraphs in paragraphs_of([text], presegmented=presegmented, size=CHARACTERS_AT_ONCE):
+            chunk = paragraphs, {"before": before, "start": start, **options}
+            if conllu := shift_numbers(self._tokenize(chunk), count):
+                sentences = parse_conllu(conllu)
+                count += len(sentences)
+                yield from sentences
+            before = spaces_after(before, paragraphs)
+            start += sum(map(len, paragraphs))
+
+    def _tokenize(self, chunk: Chunk) -> str:
+        with self._lock:
+            for _ in range(ATTEMPTS):
+                self._worker = self._worker or WorkerProcess(partial(load_tokenizer, self._path), threads=1)
+                self._worker.give(0, chunk)
+                try:
+                    answer = self._worker.take()
+                except EOFError:
+                    self._stop()
+                    continue
+                if isinstance(answer, Exception):
+                    raise answer
+                return str(answer)
+        raise UnfinishedError("the process that tokenizes has ended twice before its answer")
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        with self._lock:
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._worker is not None:
+            self._worker.stop()
+            self._worker = None
