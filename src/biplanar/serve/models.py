@@ -114,6 +114,7 @@ class Model:
             "name": self.name,
             "encoding": self.encoding,
             "raw_text": self.takes_raw_text,
+            "several_trees": finds_several_trees(self.parser.encoding),
             "columns": self.columns,
             "description": f"trained on {treebank}; licence: {self.licence}",
         }
