@@ -1,4 +1,4 @@
-"""`biplanar train`."""
+"""`biplanar train` and `biplanar export`."""
 
 from __future__ import annotations
 
@@ -86,6 +86,23 @@ def train(
         typer.echo(f"biplanar: interrupted; {_what_is_saved(folder)}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     typer.echo(f"biplanar: the model is in {output}; its card is {folder.card}", err=True)
+
+
+def export(model: Annotated[str, typer.Argument(help="A model's folder, with weights for PyTorch.")]) -> None:
+    """Write a model's network for ONNX Runtime again, in float32 and in int8; training does so by itself.
+
+    biplanar export my-model
+    """
+    from pathlib import Path
+
+    from biplanar.errors import needing
+    from biplanar.pipeline.model_folder import ModelFolder
+
+    with needing("train", "exporting"):
+        from biplanar.pipeline.train import export_model
+    folder = ModelFolder(Path(model))
+    export_model(folder)
+    typer.echo(f"biplanar: the network is in {folder.int8} and {folder.onnx}", err=True)
 
 
 def settings_as_options(arguments: list[str]) -> list[str]:

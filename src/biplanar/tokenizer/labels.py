@@ -63,19 +63,16 @@ def decode_tokens(
     *,
     ends_sentence: Bools,
     line_is_sentence: bool = False,
-    known_ends: Bools | None = None,
 ) -> Tokens:
     """The tokens of the best labels. Sentences end where `ends_sentence` says so, and maybe elsewhere.
 
-    With `line_is_sentence`, they end nowhere else. `known_ends` says with which units tokens end, where that is known.
+    With `line_is_sentence`, they end nowhere else.
     """
     if not len(units):
         return Tokens(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, bool))
     ends, closes = _ends(units, scores[END], names[END])
     closes = ends_sentence if line_is_sentence else closes | ends_sentence
-    cuts = np.zeros(0, dtype=np.int64) if known_ends is not None else _cuts(units, scores[CUT], names[CUT])
-    ends = (ends if known_ends is None else known_ends) | closes
-    last = np.flatnonzero(ends)
+    cuts, last = _cuts(units, scores[CUT], names[CUT]), np.flatnonzero(ends | closes)
     places = np.concatenate([units.ends[last], cuts])
     order = np.argsort(places, kind="stable")
     places = places[order]

@@ -58,7 +58,7 @@ class MultiwordTokens:
     @classmethod
     def from_dict(cls, values: Any) -> MultiwordTokens:
         """From plain values, each of which is checked."""
-        lists = values.values() if isinstance(values, dict) else [None]
+        lists: list[Any] = list(values.values()) if isinstance(values, dict) else [None]
         if not all(isinstance(words, list) and len(words) > 1 for words in lists):
             raise LabelError("not lists of words by the forms of multiword tokens")
         if any(not isinstance(word, str) for words in lists for word in words) or any(

@@ -15,7 +15,7 @@ from biplanar.data.forest import Column, number_stretches, offsets_of
 from biplanar.data.words import space_items
 from biplanar.tokenizer.labels import Tokens
 from biplanar.tokenizer.paragraphs import spaces_after
-from biplanar.tokenizer.units import code_points
+from biplanar.tokenizer.units import Codes, code_points
 
 NO_SPACE = "SpaceAfter=No"
 _SPACES = re.compile(r"\s+")
@@ -80,7 +80,8 @@ class SegmentedText:
         """How many sentences each part has."""
         bounds = offsets_of(len(paragraph) for part in parts for paragraph in part.paragraphs)
         ends = bounds[offsets_of(len(part.paragraphs) for part in parts)]
-        return np.diff(np.searchsorted(self.tokens.ends[self.tokens.closes], ends, side="right")).tolist()
+        counts: list[int] = np.diff(np.searchsorted(self.tokens.ends[self.tokens.closes], ends, side="right")).tolist()
+        return counts
 
     def _comments(self, parts: Sequence[TextPart], firsts: Int64s) -> list[str]:
         """Of each sentence, whose first characters are given."""
@@ -100,7 +101,7 @@ class SegmentedText:
                 before = spaces_after(before, [text])
         return comments
 
-    def _misc(self, text: str, codes: Int64s, parts: Sequence[TextPart], spacing: Spacing) -> Column:
+    def _misc(self, text: str, codes: Codes, parts: Sequence[TextPart], spacing: Spacing) -> Column:
         """What is said of the white space around each token, and in it."""
         tokens, bounds = self.tokens, offsets_of(map(len, self.paragraphs))
         paragraph = np.searchsorted(bounds, tokens.starts, side="right")
@@ -132,7 +133,7 @@ class SegmentedText:
         shifts = np.array([part.start for part in parts], dtype=np.int64) - starts
         return np.asarray(shifts[np.searchsorted(starts, self.tokens.starts, side="right") - 1])
 
-    def _has_spaces(self, codes: Int64s) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _has_spaces(self, codes: Codes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which tokens have white space in them other than single spaces may be among these."""
         spaces = np.concatenate([[0], np.cumsum(codes <= ord(" ")) + np.cumsum(codes > 0x7F)])
         return np.asarray(spaces[self.tokens.ends] > spaces[self.tokens.starts])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,23 @@ class Segmenter(ABC):
         table, counts = self.to_table(parts, Spacing(**options), line_breaks)
         sentences = iter([] if table is None else parse_conllu(table.data.decode()))
         return [list(islice(sentences, count)) for count in counts]
+
+    def sentence_ends(self, texts: Sequence[Sequence[str]]) -> list[Bools]:
+        """With which tokens of each text sentences end, where tokens are given, each with the white space behind it."""
+        joined = ["".join(tokens) for tokens in texts]
+        joined = [" " + text[1:] if text.startswith("\ufeff") else text for text in joined]  # or it would be dropped
+        found = self.cut([writable(one) for text in joined for some in paragraphs_of([text]) for one in some])
+        lasts = found.tokens.ends[found.tokens.closes]  # the last characters of sentences
+        ends = np.cumsum([len(token) for tokens in texts for token in tokens])
+        closing = np.zeros(len(ends), dtype=bool)
+        closing[np.searchsorted(ends, lasts)] = True
+        return np.split(closing, np.cumsum([len(tokens) for tokens in texts])[:-1])
+
+    def sentences_of_tokens(self, tokens: Sequence[str]) -> list[list[str]]:
+        """Given tokens of a text, with spaces between them, cut into sentences."""
+        (ends,) = self.sentence_ends([[f"{token} " for token in tokens]])
+        bounds = [0, *(np.flatnonzero(ends) + 1).tolist()]
+        return [list(tokens[start:end]) for start, end in pairwise(bounds)]
 
     def stream(
         self,
@@ -124,20 +141,6 @@ class UnitTagger(Segmenter):
             for token, rule in tokens.rules
         )
         return SegmentedText(paragraphs, tokens, {token: words for token, words in expanded if len(words) > 1})
-
-    def sentence_ends(self, paragraphs: Sequence[Sequence[tuple[str, str]]]) -> list[Bools]:
-        """With which tokens sentences end, where tokens are known: each with the white space behind it."""
-        texts = ["".join(part for token in tokens for part in token) for tokens in paragraphs]
-        units = Units.of([writable(text) for text in texts])
-        lengths = np.array([sum(map(len, token)) for tokens in paragraphs for token in tokens], dtype=np.int64)
-        last = np.searchsorted(units.starts, offsets_of(lengths)[1:]) - 1  # the unit with which each token ends
-        known = np.zeros(len(units), dtype=bool)
-        known[last] = True
-        found = decode_tokens(
-            units, self._scores(units), self.names, ends_sentence=_ends(units, HINT), known_ends=known
-        )
-        closing = np.isin(units.ends[last], found.ends[found.closes])
-        return np.split(closing, np.cumsum([len(tokens) for tokens in paragraphs])[:-1])
 
     def _scores(self, units: Units) -> dict[str, Float32s]:
         """The scores of all units by task, from windows in which each has others on both sides."""

@@ -265,7 +265,7 @@ def _targets(columns: Sequence[Column], names: Sequence[str]) -> Int64s:
     """The labels of all renderings as numbers of known ones, and that of padding."""
     numbers = {name: number for number, name in enumerate(names)}
     parts = [np.array([numbers.get(name, UNLABELLED) for name in one.names])[one.ids] for one in columns]
-    return np.append(np.concatenate(parts), UNLABELLED)
+    return np.asarray(np.append(np.concatenate(parts), UNLABELLED))
 
 
 def _spans(tokens: Tokens) -> Int64s:
@@ -277,7 +277,7 @@ def _sentences(tokens: Tokens) -> Int64s:
     """A number for each sentence."""
     last = np.flatnonzero(tokens.closes)
     first = np.append(0, last[:-1] + 1)
-    return tokens.starts[first] << 32 | tokens.ends[last]
+    return np.asarray(tokens.starts[first] << 32 | tokens.ends[last])
 
 
 def f1(gold: Int64s, found: Int64s) -> float:

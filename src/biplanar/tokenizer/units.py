@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biplanar.data.arrays import Bytes, Int64s
 from biplanar.data.forest import number_stretches, offsets_of
+
+Codes = NDArray[np.uint32]  # of characters
 
 # Kinds of characters.
 UNKNOWN, SPACE, LINE_END, LETTER, DIGIT, OTHER = range(6)
@@ -69,7 +72,7 @@ class Units:
         return len(self.starts)
 
 
-def code_points(text: str) -> Bytes:
+def code_points(text: str) -> Codes:
     """The characters as numbers."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
@@ -82,7 +85,7 @@ def _marks(kinds: Bytes, starts: Int64s, ends: Int64s) -> Int64s:
     return np.where(is_spaced, np.where(line_ends[starts] > line_ends[before], 2, 1), 0)
 
 
-def _kinds_of(codes: Bytes) -> Bytes:
+def _kinds_of(codes: Codes) -> Bytes:
     kinds = _kinds[codes]
     if not kinds.all():
         for code in np.unique(codes[kinds == UNKNOWN]).tolist():
