@@ -339,7 +339,7 @@ class BiplanarTokenizer(CarriedModel, DummyTokenizer):
     def files(self) -> tuple[ModelFolder, list[Path]]:
         """Those of the tokenizer."""
         folder = self.folder
-        own = [folder.config, folder.udpipe, folder.whole_tokens, folder.checksums]
+        own = [folder.udpipe, folder.whole_tokens, folder.checksums]
         return folder, [*own, *folder.segmenter.path.rglob("*")]
 
     def from_disk(self, path: str | Path, **_: Any) -> Self:

@@ -129,10 +129,9 @@ def load_segmenter(folder: ModelFolder, device: str = "cpu", threads: int | None
         raise FileError(f"{folder.path}: this model has no segmenter, so it takes words and not raw text")
     vocabulary, multiword = folder.read_segmenter()
     own = Placement(folder.segmenter, device, _fastest(folder.segmenter, device))
-    config, _ = folder.read_settings()
-    config = replace(config, network=config.segmenter.network)
     folder.verify(own.folder.int8)
-    scorer = _load_scorer(own, config, vocabulary, threads)
+    config = Config() if own.runtime != "torch" else folder.read_settings()[0]
+    scorer = _load_scorer(own, replace(config, network=config.segmenter.network), vocabulary, threads)
     return UnitTagger(scorer, vocabulary.tasks, multiword, UNITS_OF_WORD * own.batch_words)
 
 

@@ -24,7 +24,7 @@ from biplanar.pipeline.model_folder import ModelFolder, write_card
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.tuning import tuned
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint
-from biplanar.tagger.config import NO_SEGMENTER, SEGMENTERS, UDPIPE, Config
+from biplanar.tagger.config import SEGMENTERS, TAGGER, UDPIPE, Config
 from biplanar.tagger.device import choose_device
 from biplanar.tagger.export import export_onnx
 from biplanar.tagger.features import Vocabulary
@@ -119,8 +119,6 @@ def train_model(
     """
     if not 0 <= seed <= LARGEST_SEED:
         raise BiplanarError(f"the seed must be from 0 to {LARGEST_SEED:,}")
-    if config.segmenter.kind not in SEGMENTERS:
-        raise UnknownNameError("kind of segmenter", config.segmenter.kind, SEGMENTERS)
     if data.raw and not data.teachers:
         raise BiplanarError("raw text needs teachers to parse it: name them with --distill")
     files = [_read_treebank(path) for path in data.train]
@@ -156,7 +154,9 @@ def train_model(
             _write_log(work, records)
         yield event
     _draw_curves(work, records)
-    yield from _train_segmenter(work, trainer, train, dev, threads)
+    tagger = LabelInventory(trainer.encoding, trainer.vocabulary.tasks).needs_tagger
+    device = str(trainer.device)
+    yield from train_segmenter(work, config, train, dev, seed=seed, device=device, threads=threads, tagger=tagger)
     yield from _finish(work, trainer, train, dev, test, data)
     _replace_model(folder)
 
@@ -178,27 +178,36 @@ def _run(trainer: TrainingLoop, work: ModelFolder, origin: Origin) -> Iterator[E
         yield event
 
 
-def _train_segmenter(
-    work: ModelFolder, parser: Trainer, train: list[Sentence], dev: list[Sentence], threads: int | None
+def train_segmenter(
+    folder: ModelFolder,
+    config: Config,
+    train: list[Sentence],
+    dev: list[Sentence],
+    *,
+    seed: int,
+    device: str,
+    threads: int | None = None,
+    tagger: bool = False,
 ) -> Iterator[Event]:
-    """Train what cuts text into words; where the encoding needs tags that the network does not predict, UDPipe."""
-    config, needs_tagger = parser.config, LabelInventory(parser.encoding, parser.vocabulary.tasks).needs_tagger
-    if config.segmenter.kind == NO_SEGMENTER:
-        return
-    if needs_tagger or config.segmenter.kind == UDPIPE:
+    """Train what cuts text into words, as part of a model folder; with `tagger`, UDPipe's with its tagger."""
+    kind = UDPIPE if tagger else config.segmenter.kind
+    if kind not in SEGMENTERS:
+        raise UnknownNameError("kind of segmenter", kind, SEGMENTERS)
+    if kind == UDPIPE:
         from biplanar.tokenizer.udpipe import train_udpipe
 
         yield Stage("training UDPipe's tokenizer")
-        train_udpipe(train, dev, work.udpipe, tagger=needs_tagger)
+        train_udpipe(train, dev, folder.udpipe, tagger=tagger)
+    if kind != TAGGER:
         return
     yield Stage("training the segmenter")
-    trainer = SegmenterTrainer(config.segmenter, train, dev, seed=parser.seed, device=parser.device, threads=threads)
-    own, origin = work.segmenter, trainer.origin()
+    trainer = SegmenterTrainer(config.segmenter, train, dev, seed=seed, device=device, threads=threads)
+    own, origin = folder.segmenter, trainer.origin()
     own.path.mkdir(exist_ok=True)
     if own.checkpoint.exists():
         load_checkpoint(trainer, own.checkpoint, origin)
     yield from _run(trainer, own, origin)
-    work.write_segmenter(trainer.vocabulary, trainer.multiword)
+    folder.write_segmenter(trainer.vocabulary, trainer.multiword)
     network = load_network(own.weights, replace(config, network=config.segmenter.network), trainer.vocabulary)
     _export_int8(own, network, trainer.vocabulary)
 

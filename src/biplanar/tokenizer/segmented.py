@@ -109,14 +109,16 @@ class SegmentedText:
         ids = np.where(stops == tokens.ends, 1, 0).astype(np.int32)
         names = _Numbers([EMPTY, NO_SPACE])
         odd = np.zeros(len(ids), dtype=bool)
-        if not spacing.normalized_spaces:
+        if spacing.normalized_spaces:
+            ids[stops == len(codes)] = 0  # the end of a text is as good as a space
+        else:
             one = (stops - tokens.ends == 1) & (codes[np.minimum(tokens.ends, len(codes) - 1)] == ord(" "))
             leading = tokens.starts > np.append(0, stops[:-1])
             odd = ~(one | (stops == tokens.ends)) | leading | self._has_spaces(codes)
         shifts = self._shifts(parts) if spacing.ranges else ids
         for token in range(len(ids)) if spacing.ranges else np.flatnonzero(odd).tolist():
             start, end, stop = int(tokens.starts[token]), int(tokens.ends[token]), int(stops[token])
-            items = [] if stop > end or not spacing.normalized_spaces else [NO_SPACE]
+            items = [NO_SPACE] if ids[token] else []
             if not spacing.normalized_spaces:
                 own = text[start:end]
                 inside = own if own != _SPACES.sub(" ", own) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import torch
@@ -32,6 +32,9 @@ WINDOW = 100  # units that are learned from together
 LEAST_COUNT = 2  # of forms and characters with vectors of their own
 RENDERINGS = 8  # of the whole text, which epochs take in turn
 DEV_BATCH_UNITS = 20_000
+
+# Batches of an epoch and units of a batch, at least; evaluations on dev.
+LEAST_BATCHES, LEAST_BATCH, EVALUATIONS = 40, 600, 10
 
 # Sentences of a paragraph, at most; texts without paragraphs are cut into such.
 MOST_SENTENCES = 40
@@ -286,11 +289,11 @@ def f1(gold: Int64s, found: Int64s) -> float:
 
 
 def _training(config: SegmenterConfig, units: int) -> TrainingConfig:
-    batches = max(1, round(units / config.batch_units))
-    return replace(
-        TrainingConfig(),
-        epochs=max(1, round(config.updates / batches)),
-        batch_words=config.batch_units,
+    """Small treebanks have smaller batches, so that they get as many updates in not too many epochs."""
+    batch = min(config.batch_units, max(LEAST_BATCH, units // LEAST_BATCHES))
+    return TrainingConfig(
+        epochs=max(1, round(config.updates * batch / units)),
+        batch_words=batch,
         learning_rate=config.learning_rate,
-        evaluations=10,
+        evaluations=EVALUATIONS,
     )
