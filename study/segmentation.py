@@ -20,6 +20,7 @@ from typing import Any
 
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.data.raw_text import raw_text
+from biplanar.data.tree import Tree
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.train import train_segmenter
@@ -83,7 +84,8 @@ def measure(root: Path, release: str, name: str, kind: str) -> dict[str, Any]:
 
 
 def _scores(found: list[Sentence], gold: list[Sentence]) -> dict[str, list[int]]:
-    scores = evaluate(gold, found).scores
+    flat = [one.with_tree(Tree((0, *[1] * (len(one) - 1)), ("root",) * len(one))) for one in found]
+    scores = evaluate(gold, flat).scores
     return {metric: [scores[metric].correct, scores[metric].gold, scores[metric].system] for metric in METRICS}
 
 

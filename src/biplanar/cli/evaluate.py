@@ -64,15 +64,20 @@ def evaluate(
         judged, predicted = _parsed(right, model, raw, decoder)
     known = (sentence for file in train for sentence in read_conllu(file, text_encoding)) if train else None
     result = evaluate(right, judged, by=kinds, predicted=predicted, train=known)
+    given = evaluate(right, _parsed(right, model, False, decoder)[0]) if raw and not system else None
     other = paired_bootstrap(right, judged, list(read_conllu(against, text_encoding))) if against else None
     if system and (kept := _kept_columns(result)):
         note = f"{', '.join(kept)}: identical to the gold file, probably kept from the input (parse --retag)"
         typer.echo(f"biplanar: {note}", err=True)
     if as_json:
         numbers = result.to_dict() | ({"bootstrap": other.to_dict()} if other else {})
+        numbers |= {"gold words": given.to_dict()["scores"]} if given else {}
         typer.echo(json.dumps(numbers, indent=2))
     else:
         _print(result, other)
+        if given:
+            las, cost = 100 * given.scores["LAS"].f1, 100 * (given.scores["LAS"].f1 - result.scores["LAS"].f1)
+            typer.echo(f"\nLAS with gold words {las:.2f}: errors of segmentation cost {cost:.2f}")
 
 
 def _parsed(

@@ -19,7 +19,7 @@ from biplanar.tagger.features import Vocabulary
 from biplanar.tokenizer.multiword import rule_of
 from biplanar.tokenizer.units import Units
 
-TASKS = END, CUT, WORDS = "end", "cut", "words"
+TASKS = END, CUT, WORDS = "end", "cut", "multiword"
 
 # The labels of END: the token goes on, or does so over white space, or ends, or the sentence does.
 INSIDE, SPACES, TOKEN, SENTENCE = "inside", "spaces", "token", "sentence"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from biplanar.data.arrays import Int64s
-from biplanar.data.conllu import Sentence
+from biplanar.data.conllu import EMPTY, Sentence
 from biplanar.data.forest import Column
 from biplanar.data.raw_text import starts_paragraph
 from biplanar.encodings.columns import UNLABELLED
@@ -23,12 +23,16 @@ from biplanar.tagger.loop import TrainingLoop
 from biplanar.tagger.network import build_network
 from biplanar.tagger.tensors import TensorBatch
 from biplanar.tagger.weights import checksum
-from biplanar.tokenizer.labels import Tokens, encode_tokens, rules_of
+from biplanar.tokenizer.labels import TASKS, Tokens, encode_tokens, rules_of
 from biplanar.tokenizer.multiword import MultiwordTokens
 from biplanar.tokenizer.segmenter import UnitTagger
 from biplanar.tokenizer.units import Units
 
 WINDOW = 100  # units that are learned from together
+
+# What is learned beside, of the word that ends with a unit: where sentences end has to do with their grammar.
+HINTS, HINT_WEIGHT = ("upos", "deprel"), 0.3
+
 LEAST_COUNT = 2  # of forms and characters with vectors of their own
 RENDERINGS = 8  # of the whole text, which epochs take in turn
 DEV_BATCH_UNITS = 20_000
@@ -50,6 +54,7 @@ class TextSentence:
     tokens: list[str]
     gaps: list[str]  # between tokens: a space, or nothing
     words: list[tuple[str, ...]]  # of each multiword token
+    hints: list[tuple[str, ...]]  # of each token: values of `HINTS`, of its last word
 
     @classmethod
     def of(cls, sentence: Sentence) -> TextSentence:
@@ -57,14 +62,15 @@ class TextSentence:
         tokens = sentence.tokens
         parts = [token.spaced for token in tokens]
         words = [tuple(word.form for word in token.words) if token.is_multiword else () for token in tokens]
-        return cls([own for _, own, _ in parts], [" " if after else "" for *_, after in parts[:-1]], words)
+        hints = [tuple(getattr(token.words[-1], hint) for hint in HINTS) for token in tokens]
+        return cls([own for _, own, _ in parts], [" " if after else "" for *_, after in parts[:-1]], words, hints)
 
     def without_final_punctuation(self) -> TextSentence:
         """Unless there is nothing else."""
         last = len(self.tokens)
         while last > 1 and not any(map(str.isalnum, self.tokens[last - 1])):
             last -= 1
-        return TextSentence(self.tokens[:last], self.gaps[: last - 1], self.words[:last])
+        return TextSentence(self.tokens[:last], self.gaps[: last - 1], self.words[:last], self.hints[:last])
 
 
 def paragraphs_of_sentences(sentences: Iterable[Sentence]) -> list[list[TextSentence]]:
@@ -84,17 +90,18 @@ class Rendering:
     texts: list[str]  # of paragraphs
     tokens: Tokens
     units: Units
-    labels: dict[str, Column]
+    labels: dict[str, Column]  # also of hints
 
     @classmethod
     def of(cls, paragraphs: Sequence[Sequence[TextSentence]], rng: np.random.Generator | None = None) -> Rendering:
         """As the treebank has it, or, with a random generator, some paragraphs in other ways."""
         texts, starts, ends, closes, at = list[str](), list[int](), list[int](), list[bool](), 0
-        tokens: list[tuple[str, Sequence[str]]] = []
+        tokens, hints = list[tuple[str, Sequence[str]]](), list[tuple[str, ...]]()
         for sentences in paragraphs if rng is None else _shorter(paragraphs, rng):
             parts = list[str]()
-            for own, gap, words, is_last in _rendered(sentences, rng):
+            for own, gap, words, known, is_last in _rendered(sentences, rng):
                 tokens.append((own, words))
+                hints.append(known)
                 starts.append(at)
                 ends.append(at + len(own))
                 closes.append(is_last)
@@ -103,7 +110,16 @@ class Rendering:
             texts.append("".join(parts))
         found = Tokens(np.array(starts), np.array(ends), np.array(closes), rules_of(tokens))
         units = Units.of(texts)
-        return cls(texts, found, units, encode_tokens(units, found))
+        return cls(texts, found, units, encode_tokens(units, found) | _hint_labels(units, found, hints))
+
+
+def _hint_labels(units: Units, tokens: Tokens, hints: Sequence[tuple[str, ...]]) -> dict[str, Column]:
+    """What is known of the token that ends with each unit."""
+    at = np.searchsorted(units.ends, tokens.ends)
+    labels = np.full((len(HINTS), len(units)), EMPTY, dtype=object)
+    whole = units.ends[at] == tokens.ends
+    labels[:, at[whole]] = np.array(hints, dtype=object)[whole].T
+    return {hint: Column.of(row) for hint, row in zip(HINTS, labels.tolist(), strict=True)}
 
 
 def _shorter(
@@ -120,8 +136,8 @@ def _shorter(
 
 def _rendered(
     sentences: Sequence[TextSentence], rng: np.random.Generator | None
-) -> Iterator[tuple[str, str, Sequence[str], bool]]:
-    """The tokens of a paragraph, the white space behind each, its words, and whether its sentence ends with it."""
+) -> Iterator[tuple[str, str, Sequence[str], tuple[str, ...], bool]]:
+    """The tokens of a paragraph, the white space behind each, its words and hints, and whether a sentence ends."""
     shares = np.array([LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED])
     chosen = np.zeros(len(shares), dtype=bool) if rng is None else rng.random(len(shares)) < shares
     lower, upper, unpunctuated, lines, wrapped, glued = chosen.tolist()
@@ -131,12 +147,13 @@ def _rendered(
         is_stopped = not one.tokens[-1][-1].isalnum()
         between = "\n" if lines else "" if glued and is_stopped else " "
         last = len(one.tokens) - 1
-        for number, (own, gap, words) in enumerate(zip(one.tokens, [*one.gaps, between], one.words, strict=True)):
+        parts = zip(one.tokens, [*one.gaps, between], one.words, one.hints, strict=True)
+        for number, (own, gap, words, hints) in enumerate(parts):
             text = own.lower() if lower else own.upper() if upper else own
             column += len(own) + len(gap)
             if wrapped and gap == " " and column > width:
                 gap, column = "\n", 0
-            yield text if len(text) == len(own) else own, gap, words, number == last
+            yield text if len(text) == len(own) else own, gap, words, hints, number == last
 
 
 @dataclass(frozen=True)
@@ -160,6 +177,8 @@ class SegmenterRecord:
 class SegmenterTrainer(TrainingLoop):
     """The training of a segmenter."""
 
+    auxiliary: nn.ModuleDict
+
     def __init__(
         self,
         config: SegmenterConfig,
@@ -180,18 +199,21 @@ class SegmenterTrainer(TrainingLoop):
         self._parts, self._forms, self._words = _joined(renderings)
         vocabulary = Vocabulary.of(
             [np.array(plain.units.forms, dtype=object)[plain.units.numbers].tolist()],
-            {task: column.without_unused().names for task, column in plain.labels.items()},
+            {task: plain.labels[task].without_unused().names for task in TASKS},
             min_form_count=LEAST_COUNT,
             min_char_count=LEAST_COUNT,
         )
         torch.manual_seed(seed)
         network = build_network(Config(network=config.network), vocabulary)
+        known = {hint: [name for name in plain.labels[hint].names if name != EMPTY] for hint in HINTS}
+        known = {hint: names for hint, names in known.items() if names}
+        auxiliary = nn.ModuleDict({hint: nn.Linear(network.width, len(names)) for hint, names in known.items()})
         corpus, where = Corpus(self._forms, plain.units.numbers, plain.units.offsets), torch.device(device)
         training = _training(config, len(plain.units))
-        super().__init__(network, nn.Identity(), vocabulary, corpus, training, seed=seed, device=where, threads=threads)
+        super().__init__(network, auxiliary, vocabulary, corpus, training, seed=seed, device=where, threads=threads)
         self._targets = {
             task: self.table(_targets([one.labels[task] for one in renderings], names))
-            for task, names in vocabulary.tasks.items()
+            for task, names in (dict(vocabulary.tasks) | known).items()
         }
 
     def origin(self) -> Origin:
@@ -217,15 +239,19 @@ class SegmenterTrainer(TrainingLoop):
         """The loss of all tasks."""
         (positions,) = arrays
         words = (positions < len(self._words)).sum()
-        tables = self.network.score(self.network.encoder(forms, batch), batch, None)
-        losses = [
-            nn.functional.cross_entropy(
-                table.float(), self._targets[task][positions], ignore_index=UNLABELLED, reduction="sum"
-            )
-            for task, table in tables.items()
-        ]
-        loss = torch.stack(losses).sum() / words
-        return loss, torch.zeros_like(loss), words
+        units = self.network.encoder(forms, batch)  # (all units, width)
+
+        def loss(tables: Mapping[str, Tensor]) -> Tensor:
+            losses = [
+                nn.functional.cross_entropy(
+                    table.float(), self._targets[task][positions], ignore_index=UNLABELLED, reduction="sum"
+                )
+                for task, table in tables.items()
+            ]
+            return sum(losses, start=units.new_zeros(())) / words
+
+        hints = {hint: layer(units) for hint, layer in self.auxiliary.items()}
+        return loss(self.network.score(units, batch, None)), HINT_WEIGHT * loss(hints), words
 
     def segmenter(self) -> UnitTagger:
         """The present network."""
