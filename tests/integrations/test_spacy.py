@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import shutil
 from dataclasses import replace
 from importlib.metadata import entry_points
 from itertools import chain, pairwise
@@ -132,7 +133,7 @@ class TestConfiguration:
 
     def test_a_model_without_a_tokenizer_needs_sentences(self, nlp, tmp_path):
         nlp.get_pipe("biplanar").to_disk(tmp_path)
-        (tmp_path / "tokenizer.udpipe").unlink()
+        shutil.rmtree(tmp_path / "segmenter")
         bare = spacy.blank("en")
         bare.add_pipe("biplanar", config={"model": str(tmp_path)})
         with pytest.raises(FileError, match="has no tokenizer to find sentences with: add a component"):

@@ -214,11 +214,11 @@ class TestElsewhere:
 
 def test_a_model_without_a_tokenizer_says_so(parser, tmp_path):
     for path in parser.folder.path.iterdir():
-        if path.name != "tokenizer.udpipe":
+        if path.name != "segmenter":
             (tmp_path / path.name).symlink_to(path)
     bare = biplanar.load(tmp_path)
     assert len(bare([["Yes", "."]])) == 1
-    with pytest.raises(FileError, match="has no tokenizer"):
+    with pytest.raises(FileError, match="has no segmenter"):
         bare("Yes.")
 
 

@@ -30,6 +30,7 @@ from biplanar.tagger.config import CONFIGS, Config, ConfigError, read_config
 from biplanar.tagger.loop import Progress, duration
 from biplanar.tagger.training import Record, Trainer
 from biplanar.tagger.weights import read_tensors
+from biplanar.tokenizer.training import SegmenterRecord
 from tests.conftest import ROOT
 
 TINY_TREEBANK = str(ROOT / "examples" / "tiny.conllu")
@@ -119,8 +120,10 @@ class TestWholeTraining:
 
     def test_the_folder_is_complete(self, folder):
         names = {path.name for path in folder.path.iterdir()}
-        wanted = {"config.toml", "vocab.json", "model.safetensors", "onnx", "int8", "tokenizer.udpipe", "README.md"}
-        assert names == wanted | {"tokenizer.json", "log.jsonl", "curves.png", "checkpoint.safetensors", "SHA256SUMS"}
+        wanted = {"config.toml", "vocab.json", "model.safetensors", "onnx", "int8", "segmenter", "README.md"}
+        assert names == wanted | {"log.jsonl", "curves.png", "checkpoint.safetensors", "SHA256SUMS"}
+        segmenter = {path.name for path in folder.segmenter.path.iterdir()}
+        assert segmenter == {"vocab.json", "multiword.json", "model.safetensors", "checkpoint.safetensors", "int8"}
         for part, more in ((folder.onnx, set()), (folder.int8, {"known.npz"})):
             assert {path.name for path in part.iterdir()} == {"forms.onnx", "words.onnx", "relations.onnx"} | more
 
@@ -447,15 +450,18 @@ class TestGoingOn:
 
 def test_the_events_of_a_training(training):
     _, events = training
-    batches = [(one.epoch, one.batch, one.batches) for one in events if isinstance(one, Progress)]
+    stages = [str(one) for one in events if isinstance(one, Stage)]
+    of_parser = events[: next(at for at, one in enumerate(events) if str(one) == "training the segmenter")]
+    batches = [(one.epoch, one.batch, one.batches) for one in of_parser if isinstance(one, Progress)]
     numbers = {epoch: number for epoch, _, number in batches}
     assert batches == [(epoch, at, number) for epoch, number in numbers.items() for at in range(number + 1)]
     assert list(numbers) == list(range(1, 101))
     assert [one.epoch for one in events if isinstance(one, Record)] == [*range(12, 97, 12), 100]
-    assert [str(one) for one in events if isinstance(one, Stage)] == [
+    assert any(isinstance(one, SegmenterRecord) for one in events)
+    assert stages == [
         "training: 190 words, 100 epochs, on cpu",
+        "training the segmenter",
         "exporting the network",
-        "training the tokenizer",
         "choosing the weights of decoding",
         "evaluating on dev",
         "evaluating on test",
@@ -619,7 +625,9 @@ class TestLoading:
             "int8/known.npz",
             "onnx/forms.onnx",
             "model.safetensors",
-            "tokenizer.udpipe",
+            "segmenter/vocab.json",
+            "segmenter/multiword.json",
+            "segmenter/int8/words.onnx",
         ],
     )
     @pytest.mark.parametrize("size", [0, 200])
@@ -652,8 +660,7 @@ class TestDamage:
         [
             ("config.toml", None),
             ("vocab.json", None),
-            ("tokenizer.udpipe", None),
-            ("tokenizer.json", None),
+            *((f"segmenter/{part}", None) for part in ("vocab.json", "int8/words.onnx", "int8/forms.onnx")),
             *((f"int8/{part}", "int8") for part in ("words.onnx", "forms.onnx", "relations.onnx", "known.npz")),
             *((f"onnx/{part}", "onnx") for part in ("words.onnx", "forms.onnx", "relations.onnx")),
             ("model.safetensors", "torch"),
@@ -704,12 +711,12 @@ class TestDamage:
 
     def test_export_mends_a_network_and_blesses_nothing_else(self, folder, tmp_path):
         shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
-        words, tokenizer, rng = tmp_path / "int8" / "words.onnx", tmp_path / "tokenizer.udpipe", Random(1)
+        words, other, rng = tmp_path / "int8" / "words.onnx", tmp_path / "segmenter" / "vocab.json", Random(1)
         words.write_bytes(flipped(words.read_bytes(), 1000, rng))
         export_model(ModelFolder(tmp_path))
         assert biplanar.load(tmp_path)("Hello there.")
-        tokenizer.write_bytes(flipped(tokenizer.read_bytes(), 1000, rng))
-        with pytest.raises(FileError, match=r"tokenizer\.udpipe: .*checksum"):
+        other.write_bytes(flipped(other.read_bytes(), 20, rng))
+        with pytest.raises(FileError, match=r"segmenter/vocab\.json: .*checksum"):
             export_model(ModelFolder(tmp_path))
 
 

@@ -1,8 +1,6 @@
-"""What the runs read, made from a tiny treebank; its tokenizer is the one that ships inside."""
+"""What the runs read, made from a tiny treebank."""
 
 from __future__ import annotations
-
-import shutil
 
 import pytest
 from study.common import read_json, unpack
@@ -10,8 +8,8 @@ from study.treebanks import BY_CODE, Treebank
 
 from biplanar import read_conllu
 from biplanar.errors import FileError
+from biplanar.tokenizer.udpipe import train_udpipe
 from study import prepare
-from tests.conftest import ROOT
 from tests.paths import TINY
 
 TREEBANK = BY_CODE["lt"]
@@ -28,7 +26,7 @@ def prepared(tmp_path_factory):
             text = text.replace("\tDET\t", "\tX\t", 1)
         (folder / f"lt_hse-ud-{split}.conllu").write_text(text, encoding="utf-8")
     (root / "data" / "lt").mkdir(parents=True)
-    shutil.copy(ROOT / "src/biplanar/models/en/tokenizer.udpipe", root / "data" / "lt")
+    train_udpipe(list(read_conllu(TINY)), None, root / "data" / "lt" / "tokenizer.udpipe", epochs=1)
     prepare.main([str(root / "data"), "lt", "--treebanks", str(root)])
     return root / "data" / "lt"
 

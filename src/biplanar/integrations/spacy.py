@@ -278,7 +278,8 @@ class BiplanarParser(CarriedModel):
     def files(self) -> tuple[ModelFolder, list[Path]]:
         """What parsing needs, and the card; what only training needs is left behind."""
         folder = self.parser.folder
-        networks = [path for network in (folder.int8, folder.onnx) for path in sorted(network.glob("*"))]
+        kinds = (folder.int8, folder.onnx, folder.segmenter.int8)
+        networks = [path for network in kinds for path in sorted(network.glob("*"))]
         return folder, [*folder.parts, folder.weights, folder.checksums, folder.card, *networks]
 
     def from_disk(self, path: str | Path, **_: Any) -> Self:

@@ -209,7 +209,7 @@ def train_segmenter(
     yield from _run(trainer, own, origin)
     folder.write_segmenter(trainer.vocabulary, trainer.multiword)
     network = load_network(own.weights, replace(config, network=config.segmenter.network), trainer.vocabulary)
-    _export_int8(own, network, trainer.vocabulary)
+    export_onnx(network, own.int8, int8=True)
 
 
 def _describe(trainer: Trainer) -> str:
@@ -284,6 +284,8 @@ def _prepare(folder: ModelFolder, trainer: Trainer, origin: Origin, resume: bool
         _extend(folder, trainer, origin)
         records = read_log(folder)
         shutil.copyfile(folder.weights, work.weights)
+        if folder.segmenter.path.exists():
+            shutil.copytree(folder.segmenter.path, work.segmenter.path, dirs_exist_ok=True)
     work.write_settings(trainer.config, trainer.vocabulary)
     # Records after the last checkpoint are written again.
     return [record for record in records if record.epoch <= trainer.epoch]
@@ -403,10 +405,6 @@ def export_model(folder: ModelFolder) -> None:
 
 def _export(folder: ModelFolder, network: Tagger, vocabulary: Vocabulary) -> None:
     export_onnx(network, folder.onnx)
-    _export_int8(folder, network, vocabulary)
-
-
-def _export_int8(folder: ModelFolder, network: Tagger, vocabulary: Vocabulary) -> None:
     export_onnx(network, folder.int8, int8=True)
     OnnxTagger(folder.int8, vocabulary).write_known(vocabulary)
 
