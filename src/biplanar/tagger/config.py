@@ -117,7 +117,7 @@ class SegmenterConfig:
     hidden: Width = 96  # width of the LSTM layers, per direction, and of a unit
     layers: Annotated[int, Bounds(1, 100)] = 2  # LSTM layers
     dropout: ShareBelowOne = 0.3  # the same mask for all units of a window
-    updates: Count = 2500  # steps of training
+    updates: Count = 4000  # steps of training
     batch_units: Count = 3200  # units of a batch, at most: small treebanks have smaller ones
     learning_rate: Positive = 0.006
 
