@@ -386,12 +386,14 @@ class Sentence:
         columns: Sequence[str] = (),
         encoding: str | None = None,
         theme: str = "auto",
+        graph: bool = False,
     ) -> str:
         """The tree as SVG, with columns (`upos`, `lemma`, ...) and labels of an encoding under the words if named.
 
+        With `graph`, the enhanced graph is drawn too.
         With a path, it is written there as well: as SVG, PNG or PDF, by its ending.
         """
-        return str(HOOKS["draw"](self, path, columns=columns, encoding=encoding, theme=theme))
+        return str(HOOKS["draw"](self, path, columns=columns, encoding=encoding, theme=theme, graph=graph))
 
     def _repr_html_(self) -> str | None:
         """The tree as a notebook draws it; a sentence without one is shown as text."""
