@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,6 +20,7 @@ def stats(
     treebank: Annotated[list[str], typer.Argument(help="A folder with *-train, *-dev and *-test files, or files.")],
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     encodings: Annotated[str, typer.Option(help="To compare: 2p-full,4-bit+head. Default: without lifting.")] = "",
+    graphs: Annotated[bool, typer.Option("--graphs", help="Of the enhanced graphs in DEPS instead.")] = False,
     speed: Annotated[bool, typer.Option("--speed", help="Also measure how fast each encodes and decodes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -26,18 +28,24 @@ def stats(
 
     biplanar stats UD_Lithuanian-ALKSNIS
     biplanar stats train.conllu --encodings 2p-full,rel-pos --json
+    biplanar stats UD_English-EWT --graphs
     """
     from biplanar.encodings import get_encoding
+    from biplanar.encodings.graphs import get_graph_encoding
+    from biplanar.evaluation.graph_statistics import graph_statistics
     from biplanar.evaluation.statistics import read_treebank, treebank_statistics
 
     names = split_names(encodings) or None
-    for name in names or ():
-        get_encoding(name)  # an unknown one is refused before the treebank is read
-    numbers = treebank_statistics(read_treebank(*treebank, text_encoding=text_encoding), names, speed=speed)
+    for name in names or ():  # an unknown one is refused before the treebank is read
+        _ = get_graph_encoding(name) if graphs else get_encoding(name)
+    if graphs:
+        numbers = graph_statistics(*treebank, encodings=names, text_encoding=text_encoding)
+    else:
+        numbers = treebank_statistics(read_treebank(*treebank, text_encoding=text_encoding), names, speed=speed)
     if as_json:
         typer.echo(json.dumps(numbers, indent=2))
-        return
-    show(*_tables(numbers, speed))
+    else:
+        show(*(_graph_tables(numbers) if graphs else _tables(numbers, speed)))
 
 
 def _tables(numbers: dict[str, Any], speed: bool) -> list[Table]:
@@ -55,6 +63,32 @@ def _tables(numbers: dict[str, Any], speed: bool) -> list[Table]:
         if speed:
             tables.append(_speed_table(numbers["labels"]))
     return tables
+
+
+def _graph_tables(numbers: dict[str, Any]) -> Iterator[Table]:
+    sizes = new_table("Graphs", "", "sentences", "words", "arcs", "empty nodes", "extra arcs %", "dropped arcs %")
+    for name, row in numbers["graphs"].items():
+        sizes.add_row(name, *(_cell(value, "d" if isinstance(value, int) else ".2f") for value in row.values()))
+    yield sizes
+    if not numbers["encodings"]:
+        return
+    splits = list(next(iter(numbers["encodings"].values()))["unseen"])
+    unseen = [f"unseen {split} %" for split in splits]
+    coverage = new_table("Labels of graphs", "encoding", "arcs %", "sentences %", "labels", *unseen)
+    for name, row in numbers["encodings"].items():
+        known = [next(iter(row["unseen"][split].values())) for split in splits]
+        shares = (row["covered_arcs"], row["whole_sentences"])
+        coverage.add_row(name, *map(_cell, shares), str(row["labels"]), *map(_cell, known))
+    yield coverage
+    relations = new_table("Relations", "", "labels", "by rule %", *unseen)
+    for name, task, rules in (
+        ("in the tree", "relations", row["relations_by_rule"]),
+        ("other", "extra_relations", None),
+    ):
+        column = task.removesuffix("_relations").removesuffix("s")
+        known = [row["unseen"][split][column] for split in splits]
+        relations.add_row(name, str(row[task]), _cell(rules), *map(_cell, known))
+    yield relations
 
 
 def _size_table(numbers: dict[str, Any]) -> Table:

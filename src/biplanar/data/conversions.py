@@ -73,12 +73,10 @@ def enhanced_graph(sentence: Sentence) -> networkx.MultiDiGraph:
     """The enhanced graph, from heads to dependents."""
     with needing("formats", "NetworkX"):
         import networkx
-    if sentence.graph is None:
-        raise sentence.error_at(1, "no enhanced graph: DEPS is empty")
     graph = networkx.MultiDiGraph(sent_id=sentence.sent_id, text=sentence.text)
     graph.add_nodes_from((word.id, word.to_dict()) for word in sentence)
     graph.add_nodes_from((node, _named(columns)) for node, columns in sentence.empty_nodes.items())
-    for node, heads in sentence.graph.nodes():
+    for node, heads in sentence.needed_graph().nodes():
         graph.add_edges_from((head, node, {"deprel": relation}) for head, relation in heads if head != 0)
     return graph
 

@@ -228,6 +228,12 @@ class Sentence:
         except GraphError as error:
             raise self.error_at(error.node, str(error)) from error
 
+    def needed_graph(self) -> Graph:
+        """The enhanced graph, or an error that there is none."""
+        if self.graph is None:
+            raise self.error_at(1, "no enhanced graph: DEPS is empty")
+        return self.graph
+
     @cached_property
     def dependents(self) -> list[list[int]]:
         """The words that depend on the root (at 0) and on each word, by their numbers."""

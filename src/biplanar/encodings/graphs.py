@@ -11,22 +11,25 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from typing import Protocol
 
 import numpy as np
 
 from biplanar.data.arrays import Int64s
-from biplanar.data.conllu import EMPTY
+from biplanar.data.conllu import EMPTY, Sentence
 from biplanar.data.forest import Column, Forest
 from biplanar.data.graph import Graph, reachable
-from biplanar.encodings.relations import Arc
+from biplanar.encodings.relations import AnnotatedTree, Arc, decode_relations, encode_relations
 from biplanar.encodings.stacks import POP_DEPENDENT, POP_HEAD, PUSH_DEPENDENT, PUSH_HEAD, SYMBOLS
 from biplanar.errors import UnknownNameError
+
+# The tasks beside that of the arcs: the relation of a word's own arc, and those of its others.
+RELATION, EXTRA = "relation", "extra"
 
 SECOND = "*"  # behind a bracket, once for each plane before its own
 DROPPED = "-"  # before the brackets of a word whose arc in the tree is not in the graph
@@ -282,3 +285,29 @@ def _read_bits(label: str) -> list[int]:
     if not re.fullmatch("[01]+", label, re.ASCII):
         return []
     return [int(label[start : start + BITS][::-1], 2) for start in range(0, len(label), BITS)]
+
+
+# Whole sentences
+
+
+def encode_graphs(sentences: Sequence[Sentence], encoding: GraphEncoding) -> dict[str, Column]:
+    """The labels of the graphs of sentences: arcs, the relation of each word's own arc, and those of its others."""
+    graphs = [sentence.needed_graph().collapsed() for sentence in sentences]
+    rows = [encode_relations(graph, AnnotatedTree.of(one)) for graph, one in zip(graphs, sentences, strict=True)]
+    relations, others = (Column.of(chain.from_iterable(column)) for column in zip(*rows, strict=True))
+    arcs = encoding.encode(graphs, Forest.from_sentences(sentences))
+    return {encoding.task: arcs, RELATION: relations, EXTRA: others}
+
+
+def decode_graphs(
+    columns: Mapping[str, Column], sentences: Sequence[Sentence], encoding: GraphEncoding
+) -> Iterator[Graph]:
+    """The graphs that labels tell, whatever they are, for sentences with trees. Paths become empty nodes again."""
+    forest = Forest.from_sentences(sentences)
+    relations, others = (columns[name].labels() for name in (RELATION, EXTRA))
+    found = zip(
+        sentences, encoding.decode(columns[encoding.task], forest), pairwise(forest.offsets.tolist()), strict=True
+    )
+    for sentence, arcs, (start, end) in found:
+        tree = AnnotatedTree.of(sentence)
+        yield Graph(decode_relations(arcs, relations[start:end], others[start:end], tree)).expanded()

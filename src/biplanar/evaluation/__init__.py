@@ -58,7 +58,8 @@ def evaluate(
 
 def _graph_scores(alignment: Alignment, predicted: Collection[int] | None, asked: bool) -> dict[str, Score]:
     """Scores of enhanced graphs where both texts have them; if nobody asked, DEPS may be any text."""
-    if not (alignment.gold.has_values(DEPS) and is_applicable("ELAS", alignment, predicted)):
+    was_predicted = predicted is None or DEPS in predicted
+    if not (was_predicted and all(text.has_values(DEPS) for text in alignment.sides)):
         return {}
     try:
         return graph_scores(alignment)

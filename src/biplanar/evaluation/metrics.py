@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from biplanar.data.arrays import Bools, Int64s
-from biplanar.data.conllu import DEPREL, DEPS, FEATS, LEMMA, UPOS, XPOS
+from biplanar.data.conllu import DEPREL, FEATS, LEMMA, UPOS, XPOS
 from biplanar.evaluation.alignment import NOWHERE, Alignment, SpannedText
 from biplanar.evaluation.score import Score
 from biplanar.planes.crossings import nonprojective
@@ -38,8 +38,6 @@ COMPARED_COLUMNS = {
     "Lemmas": (LEMMA,),
     "MLAS": (UPOS, FEATS),
     "BLEX": (LEMMA,),
-    "ELAS": (DEPS,),
-    "EULAS": (DEPS,),
 }
 
 
