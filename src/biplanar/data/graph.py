@@ -18,7 +18,7 @@ Node = int | str
 STEP = ">"  # between the relations of a path through empty nodes: conj>nsubj
 
 _NODE = re.compile(r"(0|[1-9]\d{0,8})(\.[1-9]\d{0,8})?", re.ASCII)
-_NO_RELATION = re.compile(r"[|\s]|^$")
+_NO_RELATION = re.compile(r"[|\s\ud800-\udfff]|^_?$")
 
 
 class EnhancedHead(NamedTuple):
@@ -125,7 +125,7 @@ def parse_deps(deps: str, node: Node) -> Heads:
     heads = []
     for item in deps.split("|"):
         head, _, relation = item.partition(":")
-        if not _NODE.fullmatch(head) or not relation:
+        if not (_NODE.fullmatch(head) and relation):
             raise GraphError(f"DEPS has {item!r:.60}, which is no head and relation (4:nsubj)", node)
         heads.append(EnhancedHead(head if "." in head else int(head), relation))
     return tuple(heads)
@@ -140,6 +140,11 @@ def read_graph(column: Sequence[str], empty: Mapping[str, str]) -> Graph:
     """The graph of the DEPS of words, and of those of empty nodes by their ids."""
     words = tuple(parse_deps(deps, word) for word, deps in enumerate(column, 1))
     return Graph(words, tuple((node, parse_deps(deps, node)) for node, deps in empty.items()))
+
+
+def is_relation(text: str) -> bool:
+    """Whether DEPS can hold some text as a relation, or as a path of relations."""
+    return not any(map(_NO_RELATION.search, text.split(STEP)))
 
 
 def node_order(node: Node) -> tuple[int, int]:
@@ -161,7 +166,7 @@ def _check(node: Node, heads: Heads, known: set[Node]) -> None:
             raise GraphError(f"{node} has the head {head}, which is not in the sentence", node)
         if head == node and STEP not in relation:
             raise GraphError(f"{node} is its own head", node)
-        if _NO_RELATION.search(relation):
+        if not is_relation(relation):
             raise GraphError(f"{node} has the relation {relation!r}: it is empty or has | or spaces", node)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from biplanar.data.conllu import DEPREL, EMPTY, FEATS, LEMMA, Sentence
-from biplanar.data.graph import EnhancedHead, Graph, Heads
+from biplanar.data.graph import EnhancedHead, Graph, Heads, is_relation
 
 PLAIN, ADD_LEMMA, ADD_CASE = EMPTY, "+lemma", "+case"
 RULES = (PLAIN, ADD_LEMMA, ADD_CASE, ADD_LEMMA + ADD_CASE)
@@ -122,11 +122,11 @@ def _related(word: int, heads: list[int], labels: Sequence[str], others: Sequenc
 
 
 def _fitting(head: int, relation: str) -> str:
-    """A relation that an arc can have: arcs from the root are `root`, and no others are; paths may be anything."""
-    bad = relation in ("", EMPTY) or any(map(str.isspace, relation))
-    if head == 0:
-        return relation if relation.startswith(ROOT) and not bad else ROOT
-    return UNKNOWN if bad or relation == ROOT else relation
+    """A relation that the arc can have: those from the root are `root`, and no others are."""
+    is_root = re.split("[:>]", relation, maxsplit=1)[0] == ROOT
+    if is_relation(relation) and is_root == (head == 0):
+        return relation
+    return UNKNOWN if head else ROOT
 
 
 def _suffix(text: str) -> str:
