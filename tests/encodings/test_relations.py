@@ -13,6 +13,7 @@ from biplanar.encodings.relations import (
     ADD_LEMMA,
     PLAIN,
     RULES,
+    SAME,
     AnnotatedTree,
     decode_relation,
     decode_relations,
@@ -76,7 +77,35 @@ def test_sentences() -> None:
     labels, others = encode_relations(graph, AnnotatedTree.of(LEMMAS))
     assert [label for label in labels if label != PLAIN] == [ADD_LEMMA] * 3
     assert set(others) == {"_"}
-    assert encode_relations(CONTROL.needed_graph(), AnnotatedTree.of(CONTROL))[1][0] == "nsubj:xsubj|nsubj:xsubj"
+    _, others = encode_relations(CONTROL.needed_graph(), AnnotatedTree.of(CONTROL))
+    assert [label for label in others if label != PLAIN] == ["nsubj:xsubj", SAME, SAME]
+
+
+def test_a_conjunct_has_the_relations_of_the_first_one() -> None:
+    tree = annotated("0 1 4 2 2", "root obl cc conj conj", "go house and garden x")
+    graph = Graph(
+        [[(0, "root")], [(1, "obl:in")], [(4, "cc")], [(1, "obl:in"), (2, "conj:and")], [(1, "obj"), (2, "conj")]]
+    )
+    labels, others = encode_relations(graph, tree)
+    assert others == ["_", "_", "_", SAME, "obj"]
+    arcs = [(head, word) for word, heads in enumerate(graph.heads, 1) for head, _ in heads]
+    assert Graph(decode_relations(arcs, labels, others, tree)) == graph
+
+
+def test_conjuncts_of_conjuncts_are_decoded_from_the_top() -> None:
+    tree = annotated("0 4 2 1", "root conj conj obj", "a b c d")
+    graph = Graph([[(0, "root")], [(1, "obj"), (4, "conj")], [(1, "obj"), (2, "conj")], [(1, "obj")]])
+    labels, others = encode_relations(graph, tree)
+    assert others == ["_", SAME, SAME, "_"]
+    arcs = [(head, word) for word, heads in enumerate(graph.heads, 1) for head, _ in heads]
+    assert Graph(decode_relations(arcs, labels, others, tree)) == graph
+
+
+@pytest.mark.parametrize(("others", "found"), [("a|b", "ab?"), ("a", "aa"), ("_", "xx"), ("a|b|c", "ab")])
+def test_the_last_label_stands_for_all_that_follow(others: str, found: str) -> None:
+    tree = annotated("0 1 1 1", "root x y z", "a b c d")
+    heads = decode_relations([(0, 1), (1, 2), (3, 2), (4, 2)], ["_"] * 4, ["_", others, "_", "_"], tree)[1]
+    assert "".join(relation for _, relation in heads[1:]) == found.rstrip("?")
 
 
 def test_relations_that_are_missing_or_wrong() -> None:

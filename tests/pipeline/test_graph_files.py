@@ -37,8 +37,8 @@ def test_there_and_back(run: Run, tmp_path: Path, trees: Path, name: str, ending
 
 def test_the_default_is_delta(run: Run) -> None:
     lines = run("encode", ENHANCED, "--graphs").out.splitlines()
-    assert lines[0] == "Anna\t_\t_\tnsubj:xsubj|nsubj:xsubj"
-    assert lines[5] == "read\t\\>\t+lemma\txcomp"
+    assert lines[0] == "Anna\t_\t_\tnsubj:xsubj"
+    assert lines[5] == "read\t\\>\t+lemma\t="
 
 
 def test_what_does_not_come_back_is_counted(run: Run) -> None:

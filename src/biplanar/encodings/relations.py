@@ -1,25 +1,28 @@
 """Relations of enhanced graphs as labels.
 
 Most arcs of a graph are in the tree too, and their relations follow from it: the tree's relation as it is (`_`), or
-with a suffix. `+lemma` adds the lemma of a function word (obl:in, conj:and), `+case` the value of Case (obl:gen). What
-follows from no rule is its own label, and so are the relations of all other arcs.
+with a suffix. `+lemma` adds the lemma of a function word (obl:in, conj:and), `+case` the value of Case (obl:gen). Many
+other arcs come from coordination, and have the relation of another arc (`=`). What follows from no rule is its own
+label.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 
 from biplanar.data.conllu import DEPREL, EMPTY, FEATS, LEMMA, Sentence
-from biplanar.data.graph import EnhancedHead, Graph, Heads, is_relation
+from biplanar.data.graph import EnhancedHead, Graph, Heads, Node, is_relation
 
 PLAIN, ADD_LEMMA, ADD_CASE = EMPTY, "+lemma", "+case"
 RULES = (PLAIN, ADD_LEMMA, ADD_CASE, ADD_LEMMA + ADD_CASE)
+SAME = "="
 
-# Where nothing else is known; and the relation of all arcs from the root, and of no others.
+# In place of what is no relation; and the relation of all arcs from the root, and of no others.
 UNKNOWN, ROOT = "dep", "root"
 
 _CASE = re.compile(r"(?:^|\|)Case=([^|,]+)")
@@ -55,7 +58,7 @@ class AnnotatedTree:
         A conjunct has its conjunction, or else that of the next conjunct, or of the one before. Other words have the
         last of their case markers and subordinators.
         """
-        if self._universal(word) != "conj":
+        if not self.is_conjunct(word):
             found = [*self._below(word, "cc"), *self._below(word, "case", "mark")][-1:]
         else:
             conjuncts = self._below(self.heads[word - 1], "conj")
@@ -64,6 +67,17 @@ class AnnotatedTree:
             found = [marker for conjunct in nearest for marker in self._below(conjunct, "cc")][:1]
         words = [part for marker in found for part in (marker, *self._below(marker, "fixed"))]
         return _suffix("_".join(self.lemmas[part - 1] for part in words))
+
+    def is_conjunct(self, word: int) -> bool:
+        """Whether its head is the first conjunct."""
+        return self._universal(word) == "conj"
+
+    def top_down(self) -> list[int]:
+        """All words, each behind its head."""
+        order = [*self._dependents.get(0, ())]
+        for word in order:
+            order += self._dependents.get(word, ())
+        return order
 
     def case(self, word: int) -> str:
         """The value of Case, or nothing."""
@@ -91,34 +105,58 @@ def decode_relation(label: str, tree: AnnotatedTree, word: int) -> str:
 
 
 def encode_relations(graph: Graph, tree: AnnotatedTree) -> tuple[list[str], list[str]]:
-    """For each word the label of its own arc, and the relations of its other arcs in the order of their heads."""
+    """For each word the label of its own arc, and those of its other arcs in the order of their heads.
+
+    The last one stands for all that follow.
+    """
     labels, others = [], []
     for word, (heads, own) in enumerate(zip(graph.heads, tree.heads, strict=True), 1):
         shared = next((one for one in heads if one.head == own), None)
         labels.append(PLAIN if shared is None else encode_relation(shared.relation, tree, word))
-        others.append("|".join(one.relation for one in heads if one is not shared) or EMPTY)
+        expected = _expected(word, tree, graph.heads, shared)
+        extra = [SAME if one.relation == expected(one.head) else one.relation for one in heads if one is not shared]
+        while extra[1:] and extra[-1] == extra[-2]:
+            extra.pop()
+        others.append("|".join(extra) or EMPTY)
     return labels, others
 
 
 def decode_relations(
     arcs: Iterable[Arc], labels: Sequence[str], others: Sequence[str], tree: AnnotatedTree
 ) -> tuple[Heads, ...]:
-    """The heads of a graph with these arcs; what has no relation left is `dep`."""
-    heads: list[list[int]] = [[] for _ in tree.heads]
-    for head, dependent in arcs:
-        heads[dependent - 1].append(head)
-    return tuple(_related(word, sorted(heads[word - 1]), labels, others, tree) for word in range(1, len(heads) + 1))
+    """The heads of a graph with these arcs, in any order."""
+    waiting: dict[int, list[int]] = defaultdict(list)
+    found: list[list[EnhancedHead]] = [[] for _ in tree.heads]
+    for head, word in sorted(arcs):
+        if head == tree.heads[word - 1] and not found[word - 1]:
+            relation = decode_relation(labels[word - 1], tree, word)
+            found[word - 1].append(EnhancedHead(head, _fitting(head, relation)))
+        else:
+            waiting[word].append(head)
+    for word in tree.top_down() if waiting else ():
+        expected = _expected(word, tree, found, next(iter(found[word - 1]), None))
+        names = [SAME if name == EMPTY else name for name in others[word - 1].split("|")]
+        names += [names[-1]] * len(waiting[word])
+        extra = [
+            (head, expected(head) if name == SAME else name) for head, name in zip(waiting[word], names, strict=False)
+        ]
+        found[word - 1] += [EnhancedHead(head, _fitting(head, name)) for head, name in extra]
+    return tuple(tuple(dict.fromkeys(heads)) for heads in found)
 
 
-def _related(word: int, heads: list[int], labels: Sequence[str], others: Sequence[str], tree: AnnotatedTree) -> Heads:
-    own, found = tree.heads[word - 1], list[EnhancedHead]()
-    if own in heads:
-        heads.remove(own)
-        found.append(EnhancedHead(own, _fitting(own, decode_relation(labels[word - 1], tree, word))))
-    relations = others[word - 1].split("|") if heads else []
-    relations += [UNKNOWN] * (len(heads) - len(relations))
-    found += [EnhancedHead(head, _fitting(head, one)) for head, one in zip(heads, relations, strict=False)]
-    return tuple(dict.fromkeys(found))
+def _expected(
+    word: int, tree: AnnotatedTree, found: Sequence[Sequence[EnhancedHead]], own: EnhancedHead | None
+) -> Callable[[Node], str]:
+    """The relation that coordination gives to an arc, by its head.
+
+    A conjunct has that which the first conjunct has to the same head; a word that conjuncts share, that of its own arc.
+    """
+    first = tree.heads[word - 1] if tree.is_conjunct(word) else 0
+    of_first = (
+        {one.head: one.relation for one in sorted(found[first - 1], key=itemgetter(1), reverse=True)} if first else {}
+    )
+    usual = tree.deprels[word - 1] if own is None else own.relation
+    return lambda head: of_first.get(head, usual)
 
 
 def _fitting(head: int, relation: str) -> str:
