@@ -28,7 +28,7 @@ SMALL = (
         "--network.output_hidden",
         "none",
     ),
-    *("--training.batch_words", "60", "--training.segmenter_epochs", "none", "--device", "cpu"),
+    *("--training.batch_words", "60", "--segmenter.kind", "none", "--device", "cpu"),
 )
 
 

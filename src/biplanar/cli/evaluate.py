@@ -109,10 +109,12 @@ def _print(result: Evaluation, other: Bootstrap | None) -> None:
 
 
 def _table(title: str, scores: dict[str, Score]) -> Table:
-    from rich.markup import escape
-
-    table = new_table(title, "", "P %", "R %", "F1 %", "right", "gold", "system")
-    for name, score in scores.items():
-        cells = [f"{100 * share:.2f}" for share in (score.precision, score.recall, score.f1)]
-        table.add_row(escape(name), *cells, str(score.correct), str(score.gold), str(score.system))
-    return table
+    rows = (
+        (
+            name,
+            *(f"{100 * share:.2f}" for share in (score.precision, score.recall, score.f1)),
+            *(str(count) for count in (score.correct, score.gold, score.system)),
+        )
+        for name, score in scores.items()
+    )
+    return new_table(title, ("", "P %", "R %", "F1 %", "right", "gold", "system"), rows)
