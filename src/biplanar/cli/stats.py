@@ -71,29 +71,20 @@ def _tables(numbers: dict[str, Any], speed: bool) -> Iterator[Table]:
 
 
 def _graph_tables(numbers: dict[str, Any]) -> Iterator[Table]:
-    sizes = new_table("Graphs", "", "sentences", "words", "arcs", "empty nodes", "extra arcs %", "dropped arcs %")
-    for name, row in numbers["graphs"].items():
-        sizes.add_row(name, *(_cell(value, "d" if isinstance(value, int) else ".2f") for value in row.values()))
-    yield sizes
-    if not numbers["encodings"]:
-        return
-    splits = list(next(iter(numbers["encodings"].values()))["unseen"])
-    unseen = [f"unseen {split} %" for split in splits]
-    coverage = new_table("Labels of graphs", "encoding", "arcs %", "sentences %", "labels", *unseen)
-    for name, row in numbers["encodings"].items():
-        known = [next(iter(row["unseen"][split].values())) for split in splits]
-        shares = (row["covered_arcs"], row["whole_sentences"])
-        coverage.add_row(name, *map(_cell, shares), str(row["labels"]), *map(_cell, known))
-    yield coverage
-    relations = new_table("Relations", "", "labels", "by rule %", *unseen)
-    for name, task, rules in (
-        ("in the tree", "relations", row["relations_by_rule"]),
-        ("other", "extra_relations", None),
-    ):
-        column = task.removesuffix("_relations").removesuffix("s")
-        known = [row["unseen"][split][column] for split in splits]
-        relations.add_row(name, str(row[task]), _cell(rules), *map(_cell, known))
-    yield relations
+    columns = ("", "sentences", "words", "arcs", "empty nodes", "extra arcs %", "dropped arcs %")
+    rows = ((name, *(f"{value:.6g}" for value in row.values())) for name, row in numbers["graphs"].items())
+    yield new_table("Graphs", columns, rows)
+    if encodings := numbers["encodings"]:
+        splits = list(next(iter(encodings.values()))["unseen"])
+        names = ["encoding", "arcs %", "sentences %", "by rule %", "labels", *(f"unseen {one}" for one in splits)]
+        labels = ((name, *_graph_row(row)) for name, row in encodings.items())
+        yield new_table("Labels of arcs + relations in the tree + others; unseen ones of arcs, in %", names, labels)
+
+
+def _graph_row(row: dict[str, Any]) -> Iterator[str]:
+    yield from (cell(row[name]) for name in ("covered_arcs", "whole_sentences", "relations_by_rule"))
+    yield " + ".join(map(str, row["labels"].values()))
+    yield from (cell(next(iter(unseen.values()))) for unseen in row["unseen"].values())
 
 
 def _size_table(numbers: dict[str, Any]) -> Table:

@@ -12,7 +12,7 @@ import numpy as np
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.data.files import UTF_8, display_name
 from biplanar.data.forest import Column, Forest
-from biplanar.encodings.graphs import EXTRA, GRAPH_ENCODINGS, RELATION, encode_graphs, get_graph_encoding
+from biplanar.encodings.graphs import GRAPH_ENCODINGS, RELATION, encode_graphs, get_graph_encoding
 from biplanar.encodings.relations import RULES
 from biplanar.evaluation.statistics import percent, split_files
 
@@ -60,9 +60,7 @@ def _encoding_statistics(train: Sequence[Sentence], others: Sides, name: str) ->
     rules = np.isin(columns[RELATION].names, RULES)
     return {
         **_coverage(train, columns[encoding.task], name),
-        "labels": len(columns[encoding.task].names),
-        "relations": len(columns[RELATION].names),
-        "extra_relations": len(columns[EXTRA].names),
+        "labels": {task: len(column.names) for task, column in columns.items()},
         "relations_by_rule": percent(int(rules[columns[RELATION].ids].sum()), len(columns[RELATION].ids)),
         "unseen": {
             split: {task: _unseen(column, columns[task].names) for task, column in one.items()}
