@@ -76,14 +76,14 @@ def _graph_tables(numbers: dict[str, Any]) -> Iterator[Table]:
     yield new_table("Graphs", columns, rows)
     if encodings := numbers["encodings"]:
         splits = list(next(iter(encodings.values()))["unseen"])
-        names = ["encoding", "arcs %", "sentences %", "by rule %", "labels", *(f"unseen {one}" for one in splits)]
+        names = ["encoding", "arcs %", "whole %", "by rule %", "labels", *(f"unseen {one}" for one in splits)]
         labels = ((name, *_graph_row(row)) for name, row in encodings.items())
         yield new_table("Labels of arcs + relations in the tree + others; unseen ones of arcs, in %", names, labels)
 
 
 def _graph_row(row: dict[str, Any]) -> Iterator[str]:
     yield from (cell(row[name]) for name in ("covered_arcs", "whole_sentences", "relations_by_rule"))
-    yield " + ".join(map(str, row["labels"].values()))
+    yield "+".join(map(str, row["labels"].values()))
     yield from (cell(next(iter(unseen.values()))) for unseen in row["unseen"].values())
 
 

@@ -190,7 +190,8 @@ class Delta:
             heads = forest.heads[forest.offsets[sentence] : forest.offsets[sentence + 1]].tolist()
             dropped = {word for word, label in words if label.startswith(DROPPED)}
             kept = [(head, word) for word, head in enumerate(heads, 1) if word not in dropped]
-            found[sentence] = _reached(kept + self.brackets.arcs(words), heads)
+            arcs = kept + self.brackets.arcs(words)
+            found[sentence] = _reached(arcs, heads) if dropped else arcs  # the root leads to all words of the tree
         return found
 
 

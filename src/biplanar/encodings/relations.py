@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import itemgetter
 
 from biplanar.data.conllu import DEPREL, EMPTY, FEATS, LEMMA, Sentence
@@ -98,6 +98,8 @@ def encode_relation(relation: str, tree: AnnotatedTree, word: int) -> str:
 
 def decode_relation(label: str, tree: AnnotatedTree, word: int) -> str:
     """What a rule gives, or the label itself; a suffix that a word lacks is left out."""
+    if label == PLAIN:
+        return tree.deprels[word - 1]
     if label not in RULES:
         return label
     suffixes = (tree.lemma(word) if ADD_LEMMA in label else "", tree.case(word) if ADD_CASE in label else "")
@@ -133,7 +135,7 @@ def decode_relations(
             found[word - 1].append(EnhancedHead(head, _fitting(head, relation)))
         else:
             waiting[word].append(head)
-    for word in tree.top_down() if waiting else ():
+    for word in filter(waiting.__contains__, tree.top_down() if waiting else ()):
         expected = _expected(word, tree, found, next(iter(found[word - 1]), None))
         names = [SAME if name == EMPTY else name for name in others[word - 1].split("|")]
         names += [names[-1]] * len(waiting[word])
@@ -161,10 +163,12 @@ def _expected(
 
 def _fitting(head: int, relation: str) -> str:
     """A relation that the arc can have: those from the root are `root`, and no others are."""
-    is_root = re.split("[:>]", relation, maxsplit=1)[0] == ROOT
-    if is_relation(relation) and is_root == (head == 0):
-        return relation
-    return UNKNOWN if head else ROOT
+    return relation if _fits(head == 0, relation) else UNKNOWN if head else ROOT
+
+
+@lru_cache(maxsize=1 << 12)
+def _fits(from_root: bool, relation: str) -> bool:
+    return is_relation(relation) and from_root == (re.split("[:>]", relation, maxsplit=1)[0] == ROOT)
 
 
 def _suffix(text: str) -> str:
