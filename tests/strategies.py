@@ -9,6 +9,7 @@ from random import Random
 from benchmarks.trees import projective_heads, random_heads, tree_of
 from hypothesis import strategies as st
 
+from biplanar.data.graph import Graph, Node
 from biplanar.data.tree import Tree
 from tests.reference import is_tree
 
@@ -134,3 +135,25 @@ def position_labels() -> st.SearchStrategy[str]:
 def position_rows(max_size: int = 12) -> st.SearchStrategy[list[tuple[str, str]]]:
     """Rows of such labels."""
     return st.lists(st.tuples(position_labels(), st.sampled_from(DEPRELS)), min_size=1, max_size=max_size)
+
+
+@st.composite
+def graphs(draw: st.DrawFn, max_size: int = 10, *, empty: bool = True) -> Graph:
+    """Graphs in which the root leads to all words, with further arcs at random and, if wanted, empty nodes."""
+    tree = draw(trees(max_size))
+    ids = draw(
+        st.lists(st.builds("{}.{}".format, st.integers(0, len(tree)), st.integers(1, 3)), max_size=3, unique=True)
+    )
+    nodes: list[Node] = [*range(1, len(tree) + 1), *(ids if empty else [])]
+    heads: dict[Node, list[tuple[Node, str]]] = {node: [] for node in nodes}
+    for node in nodes[len(tree) :]:
+        heads[node].append((draw(st.sampled_from([0, *nodes[: len(tree)]])), "conj:and"))
+    for word, arc in enumerate(zip(tree.heads, tree.deprels, strict=True), 1):
+        heads[word].append(arc)
+    for head, node, relation in draw(
+        st.lists(st.tuples(st.sampled_from([0, *nodes]), st.sampled_from(nodes), st.sampled_from(DEPRELS)), max_size=8)
+    ):
+        if head != node and (head, relation) not in heads[node]:
+            heads[node].append((head, relation))
+    words = tuple(tuple(heads[node]) for node in nodes[: len(tree)])
+    return Graph(words, tuple((str(node), tuple(heads[node])) for node in nodes[len(tree) :]))

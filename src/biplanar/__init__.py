@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from biplanar.data.conllu import Sentence, Word, parse_conllu, read_conllu, write_conllu
+    from biplanar.data.graph import Graph
     from biplanar.data.tree import Tree
     from biplanar.decoding import DECODERS
     from biplanar.decoding.labels import decode, decode_all, encode, encode_all
@@ -33,6 +34,7 @@ _HOMES = {
     "ENCODINGS": "encodings",
     "BiplanarError": "errors",
     "Document": "pipeline.document",
+    "Graph": "data.graph",
     "ParseOptions": "pipeline.options",
     "Parser": "pipeline.parser",
     "Sentence": "data.conllu",
@@ -55,6 +57,7 @@ __all__ = [
     "ENCODINGS",
     "BiplanarError",
     "Document",
+    "Graph",
     "ParseOptions",
     "Parser",
     "Sentence",

@@ -41,6 +41,14 @@ class TreeError(BiplanarError):
         self.sentence = sentence
 
 
+class GraphError(BiplanarError):
+    """Heads that are no graph; `node` is the word, or the id of the empty node, that is wrong."""
+
+    def __init__(self, message: str, node: int | str = 1) -> None:
+        super().__init__(message)
+        self.node = node
+
+
 class LabelError(BiplanarError):
     """Labels that do not fit the sentence or the encoding."""
 

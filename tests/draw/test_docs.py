@@ -10,8 +10,8 @@ import pytest
 
 from tests.paths import ROOT
 
-PAGE = ROOT / "docs" / "drawing.md"
-COMMANDS = re.findall(r"^biplanar (draw .*) -o (docs/images/\S+\.svg)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+TEXT = "".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("drawing.md", "graphs.md"))
+COMMANDS = re.findall(r"^biplanar (draw .*) -o (docs/images/\S+\.svg)$", TEXT, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("command", "image"), COMMANDS, ids=[Path(image).stem for _, image in COMMANDS])
@@ -25,6 +25,6 @@ def test_a_picture_is_up_to_date(run, monkeypatch, tmp_path, command, image):
 
 
 def test_every_picture_is_made_and_shown():
-    shown = re.findall(r"\]\((images/\S+)\)", PAGE.read_text(encoding="utf-8"))
-    assert len(shown) >= 4
+    shown = re.findall(r"\]\((images/\S+)\)", TEXT)
+    assert len(shown) >= 5
     assert sorted(f"docs/{image}" for image in shown) == sorted(image for _, image in COMMANDS)

@@ -246,4 +246,4 @@ class TestKnownWords:
 
     def test_every_breakdown_at_once(self) -> None:
         result = evaluate(sentences(COFFEE), sentences(COFFEE_MISREAD), by=BREAKDOWNS, train=sentences(self.TRAIN))
-        assert list(result.breakdowns) == [*OF_LAS, "upos", "feature", "known"]
+        assert list(result.breakdowns) == [*OF_LAS, "upos", "feature", "known", "enhancement"]

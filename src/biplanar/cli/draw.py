@@ -27,6 +27,7 @@ def draw(
     columns: Annotated[str, typer.Option(help="Show columns under the words: upos,xpos,feats,lemma.")] = "",
     only: Annotated[str | None, typer.Option(help="nonprojective trees, or different ones (--against).")] = None,
     against: Annotated[str | None, typer.Option(help="A system's CoNLL-U to compare these gold trees with.")] = None,
+    graphs: Annotated[bool, typer.Option("--graphs", help="Also draw the enhanced graphs of DEPS.")] = False,
     first: Annotated[int | None, typer.Option(help="Draw up to N sentences.", min=1)] = None,
     theme: Annotated[str, typer.Option(help="auto (the reader's), light or dark.")] = "auto",
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
@@ -55,16 +56,19 @@ def draw(
         raise BiplanarError("--only different needs --against SYSTEM")
     if against is not None and encoding is not None:
         raise BiplanarError("--encoding and --against cannot be combined")
+    if against is not None and graphs:
+        raise BiplanarError("--graphs and --against cannot be combined")
     shown = split_names(columns)
     check_columns(shown)
     get_palette(theme)
     if encoding is not None:
         get_encoding(encoding)
-    entries = islice(_chosen(_entries(file, against, text_encoding), only), first)
+    entries = islice(_chosen(_entries(file, against, text_encoding, graphs), only), first)
     with writing(output) as stream:
         if ending == ".html":
             title = Path(file).name if file != "-" else "Trees"
-            stream.writelines(draw_page(entries, title=title, encoding=encoding, columns=shown, theme=theme))
+            page = draw_page(entries, title=title, encoding=encoding, columns=shown, theme=theme, graphs=graphs)
+            stream.writelines(page)
         elif ending == ".txt":
             colour, width = stream.isatty(), terminal_width() if stream.isatty() else None
             drawn = (entry.lines(encoding, columns=shown, width=width, colour=colour) for entry in entries)
@@ -80,12 +84,13 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def _entries(file: str, against: str | None, text_encoding: str) -> Iterator[Entry]:
+def _entries(file: str, against: str | None, text_encoding: str, graphs: bool) -> Iterator[Entry]:
     from biplanar.data.conllu import read_conllu
     from biplanar.draw import Entry, paired
 
     if against is None:
-        return (Entry(number, sentence) for number, sentence in enumerate(read_conllu(file, text_encoding), 1))
+        sentences = enumerate(read_conllu(file, text_encoding), 1)
+        return (Entry(number, sentence, graph=graphs) for number, sentence in sentences)
     pairs = paired(read_conllu(file, text_encoding), read_conllu(against, text_encoding))
     return (Entry(number, gold, system) for number, (gold, system) in enumerate(pairs, 1))
 

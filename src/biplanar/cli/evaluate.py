@@ -22,12 +22,13 @@ TITLES = {
     "upos": "UPOS by tag",
     "feature": "Features by name and value",
     "known": "Words of the training files, and others",
+    "enhancement": "ELAS by enhancement",
 }
 
 # Metrics of columns that `parse` keeps where the input has them.
-COLUMNS = ("UPOS", "XPOS", "UFeats", "Lemmas")
+COLUMNS = ("UPOS", "XPOS", "UFeats", "Lemmas", "ELAS")
 
-BREAKDOWNS = "deprel, length, distance, projectivity, upos, feature, known"
+BREAKDOWNS = "deprel, length, distance, projectivity, upos, feature, known, enhancement"
 
 
 def evaluate(

@@ -20,6 +20,7 @@ def stats(
     treebank: Annotated[list[str], typer.Argument(help="A folder with *-train, *-dev and *-test files, or files.")],
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     encodings: Annotated[str, typer.Option(help="To compare: 2p-full,4-bit+head. Default: without lifting.")] = "",
+    graphs: Annotated[bool, typer.Option("--graphs", help="Of the enhanced graphs in DEPS instead.")] = False,
     speed: Annotated[bool, typer.Option("--speed", help="Also measure how fast each encodes and decodes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -27,18 +28,24 @@ def stats(
 
     biplanar stats UD_Lithuanian-ALKSNIS
     biplanar stats train.conllu --encodings 2p-full,rel-pos --json
+    biplanar stats UD_English-EWT --graphs
     """
     from biplanar.encodings import get_encoding
+    from biplanar.encodings.graphs import get_graph_encoding
+    from biplanar.evaluation.graph_statistics import graph_statistics
     from biplanar.evaluation.statistics import read_treebank, treebank_statistics
 
     names = split_names(encodings) or None
-    for name in names or ():
-        get_encoding(name)  # an unknown one is refused before the treebank is read
-    numbers = treebank_statistics(read_treebank(*treebank, text_encoding=text_encoding), names, speed=speed)
+    for name in names or ():  # an unknown one is refused before the treebank is read
+        _ = get_graph_encoding(name) if graphs else get_encoding(name)
+    if graphs:
+        numbers = graph_statistics(*treebank, encodings=names, text_encoding=text_encoding)
+    else:
+        numbers = treebank_statistics(read_treebank(*treebank, text_encoding=text_encoding), names, speed=speed)
     if as_json:
         typer.echo(json.dumps(numbers, indent=2))
-        return
-    show(*_tables(numbers, speed))
+    else:
+        show(*(_graph_tables(numbers) if graphs else _tables(numbers, speed)))
 
 
 def _tables(numbers: dict[str, Any], speed: bool) -> Iterator[Table]:
@@ -61,6 +68,23 @@ def _tables(numbers: dict[str, Any], speed: bool) -> Iterator[Table]:
                 (name, cell(row["encode"], ",d"), cell(row["decode"], ",d")) for name, row in numbers["labels"].items()
             )
             yield new_table("Speed, sentences a second", ("encoding", "encode", "decode"), rows)
+
+
+def _graph_tables(numbers: dict[str, Any]) -> Iterator[Table]:
+    columns = ("", "sentences", "words", "arcs", "empty nodes", "extra arcs %", "dropped arcs %")
+    rows = ((name, *(f"{value:.6g}" for value in row.values())) for name, row in numbers["graphs"].items())
+    yield new_table("Graphs", columns, rows)
+    if encodings := numbers["encodings"]:
+        splits = list(next(iter(encodings.values()))["unseen"])
+        names = ["encoding", "arcs %", "whole %", "by rule %", "labels", *(f"unseen {one}" for one in splits)]
+        labels = ((name, *_graph_row(row)) for name, row in encodings.items())
+        yield new_table("Labels of arcs + relations in the tree + others; unseen ones of arcs, in %", names, labels)
+
+
+def _graph_row(row: dict[str, Any]) -> Iterator[str]:
+    yield from (cell(row[name]) for name in ("covered_arcs", "whole_sentences", "relations_by_rule"))
+    yield "+".join(map(str, row["labels"].values()))
+    yield from (cell(next(iter(unseen.values()))) for unseen in row["unseen"].values())
 
 
 def _size_table(numbers: dict[str, Any]) -> Table:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from biplanar.data.rows import COLUMNS
 from biplanar.errors import needing
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def sentence_dict(sentence: Sentence) -> dict[str, Any]:
     has_other_lines = sentence.raw.count("\t") > 9 * len(sentence)
     if has_other_lines and (multiword := [token for token in sentence.tokens if token.is_multiword]):
         result["multiword"] = [{"id": token.id, "form": token.form, "misc": token.misc} for token in multiword]
+    if has_other_lines and (empty := sentence.empty_nodes):
+        result["empty"] = [_named(columns) for columns in empty.values()]
     return result | {"words": [word.to_dict() for word in sentence]}
 
 
@@ -64,6 +67,23 @@ def tree_graph(sentence: Sentence) -> networkx.DiGraph:
     arcs = enumerate(zip(sentence.tree.heads, sentence.tree.deprels, strict=True), 1)
     graph.add_edges_from((head, word, {"deprel": deprel}) for word, (head, deprel) in arcs if head)
     return graph
+
+
+def enhanced_graph(sentence: Sentence) -> networkx.MultiDiGraph:
+    """The enhanced graph, from heads to dependents."""
+    with needing("formats", "NetworkX"):
+        import networkx
+    graph = networkx.MultiDiGraph(sent_id=sentence.sent_id, text=sentence.text)
+    graph.add_nodes_from((word.id, word.to_dict()) for word in sentence)
+    graph.add_nodes_from((node, _named(columns)) for node, columns in sentence.empty_nodes.items())
+    for node, heads in sentence.needed_graph().nodes():
+        graph.add_edges_from((head, node, {"deprel": relation}) for head, relation in heads if head != 0)
+    return graph
+
+
+def _named(columns: Iterable[str]) -> dict[str, str]:
+    """Columns by their names."""
+    return dict(zip(map(str.lower, COLUMNS), columns, strict=True))
 
 
 def displacy_dict(sentence: Sentence) -> dict[str, list[dict[str, Any]]]:

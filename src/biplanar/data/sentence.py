@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from biplanar.data import conversions
-from biplanar.data.rows import COLUMNS, DEPREL, EMPTY, FORM, HEAD, MISC, UPOS, bare, check_column
+from biplanar.data.graph import Graph, Node, deps_text, node_order, read_graph
+from biplanar.data.rows import COLUMNS, DEPREL, DEPS, EMPTY, FORM, HEAD, MISC, UPOS, bare, check_column
 from biplanar.data.tree import Tree, find_fault
 from biplanar.data.words import PROBABILITY, Token, Word
-from biplanar.errors import FormatError, LabelError, TreeError
+from biplanar.errors import FormatError, GraphError, LabelError, TreeError
 from biplanar.plugins import HOOKS
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from spacy.vocab import Vocab
 
 _MULTIWORD = re.compile(r"^\ufeff?(\d+)-(\d+)\t([^\t\n]+)\t(?:[^\t\n]+\t){7}([^\t\n]+?)\r?$", re.MULTILINE | re.ASCII)
+_EMPTY_NODE = re.compile(r"^\ufeff?(\d+\.\d+)(\t[^\n]+?)\r?$", re.MULTILINE | re.ASCII)
 _LONGEST_NUMBER = 4000  # digits; Python refuses to read longer ones
 _SHOWN = 60  # characters of a sentence's text in its `repr`
 
@@ -208,6 +210,30 @@ class Sentence:
             fault = find_fault(np.array(heads, dtype=np.int32), np.array([0, len(heads)]))
             raise self.error_at(fault.word if fault else 1, str(error)) from error
 
+    @property
+    def empty_nodes(self) -> dict[str, list[str]]:
+        """The columns of empty nodes by their ids (`8.1`)."""
+        if self.raw.count("\t") == 9 * len(self):
+            return {}
+        return {match[1]: [match[1], *match[2][1:].split("\t")] for match in _EMPTY_NODE.finditer(self.raw)}
+
+    @cached_property
+    def graph(self) -> Graph | None:
+        """The enhanced graph, which DEPS has; None where it has none, and an error where it is wrong."""
+        column, empty = self.column(DEPS), self.empty_nodes
+        if not empty and column.count(EMPTY) == len(column):
+            return None
+        try:
+            return read_graph(column, {node: columns[DEPS] for node, columns in empty.items()})
+        except GraphError as error:
+            raise self.error_at(error.node, str(error)) from error
+
+    def needed_graph(self) -> Graph:
+        """The enhanced graph, or an error that there is none."""
+        if self.graph is None:
+            raise self.error_at(1, "no enhanced graph: DEPS is empty")
+        return self.graph
+
     @cached_property
     def dependents(self) -> list[list[int]]:
         """The words that depend on the root (at 0) and on each word, by their numbers."""
@@ -243,6 +269,34 @@ class Sentence:
         if len(tree) != len(self):
             raise TreeError(f"a tree of {len(tree)} words does not fit a sentence of {len(self)}")
         return self.with_columns({HEAD: list(map(str, tree.heads)), DEPREL: tree.deprels})
+
+    def with_graph(self, graph: Graph) -> Sentence:
+        """The same sentence with another enhanced graph, whose empty nodes take the place of those that it has."""
+        if len(graph) != len(self):
+            raise GraphError(f"a graph of {len(graph)} words does not fit a sentence of {len(self)}")
+        renewed, old = self.with_columns({DEPS: list(map(deps_text, graph.heads))}), self.empty_nodes
+        if not (old or graph.empty):
+            return renewed
+        nodes = {node: [*old.get(node, [node, *[EMPTY] * 9])] for node, _ in graph.empty}
+        for node, heads in graph.empty:
+            nodes[node][DEPS] = deps_text(heads)
+        return renewed._with_empty_nodes(["\t".join(columns) for columns in nodes.values()])
+
+    def _with_empty_nodes(self, rows: list[str]) -> Sentence:
+        """The same sentence with these lines of empty nodes, each behind its word."""
+        lines, last = list[str](), 0  # the number of the last word
+        waiting = sorted(rows, key=lambda row: node_order(row.partition("\t")[0]))
+        for line in self.raw.split("\n"):
+            number = bare(line).partition("\t")[0]
+            if _EMPTY_NODE.match(line):
+                continue
+            if number.partition("-")[0].isdecimal() or not bare(line).strip():
+                end = "\r" if line.endswith("\r") else ""
+                while waiting and node_order(waiting[0].partition("\t")[0]) < (last + 1, 0):
+                    lines.append(waiting.pop(0) + end)
+                last += number.isdecimal()
+            lines.append(line)
+        return self._renewed("\n".join(lines), self.rows)
 
     def with_columns(self, columns: Mapping[int, Sequence[str]]) -> Sentence:
         """The same sentence with other values in some columns (`LEMMA`, `UPOS`, ...), one for each word."""
@@ -314,9 +368,12 @@ class Sentence:
         """A row for each word."""
         return conversions.words_frame([self])
 
-    def to_networkx(self) -> networkx.DiGraph:
-        """Words by their numbers as nodes, with their columns; an edge from each head to its dependents."""
-        return conversions.tree_graph(self)
+    def to_networkx(self, *, enhanced: bool = False) -> networkx.DiGraph:
+        """Words by their numbers as nodes, with their columns; an edge from each head to its dependents.
+
+        With `enhanced`, the enhanced graph: a `MultiDiGraph`, in which the ids of empty nodes are text (`"8.1"`).
+        """
+        return conversions.enhanced_graph(self) if enhanced else conversions.tree_graph(self)
 
     def to_spacy(self, vocab: Vocab) -> Doc:
         """A spaCy document of this sentence, with a token for each word."""
@@ -335,12 +392,14 @@ class Sentence:
         columns: Sequence[str] = (),
         encoding: str | None = None,
         theme: str = "auto",
+        graph: bool = False,
     ) -> str:
         """The tree as SVG, with columns (`upos`, `lemma`, ...) and labels of an encoding under the words if named.
 
+        With `graph`, the enhanced graph is drawn too.
         With a path, it is written there as well: as SVG, PNG or PDF, by its ending.
         """
-        return str(HOOKS["draw"](self, path, columns=columns, encoding=encoding, theme=theme))
+        return str(HOOKS["draw"](self, path, columns=columns, encoding=encoding, theme=theme, graph=graph))
 
     def _repr_html_(self) -> str | None:
         """The tree as a notebook draws it; a sentence without one is shown as text."""
@@ -354,12 +413,13 @@ class Sentence:
         if "_" in self.upos:
             raise self.error_at(self.upos.index("_") + 1, f"{purpose} needs part-of-speech tags, and UPOS is '_'")
 
-    def error_at(self, word: int, message: str) -> FormatError:
-        """An error that points to a word's line."""
+    def error_at(self, word: Node, message: str) -> FormatError:
+        """An error that points to the line of a word or an empty node."""
         seen = 0
         for number, line in enumerate(self.raw.split("\n"), self.line):
-            seen += line.strip("\ufeff").split("\t")[0].isdigit()
-            if seen == word:
+            identity = line.strip("\ufeff").split("\t")[0]
+            seen += identity.isdigit()
+            if word in (seen, identity):
                 return FormatError(self.path, number, message)
         return FormatError(self.path, self.line, message)
 

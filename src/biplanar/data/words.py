@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from biplanar.errors import BiplanarError
+from biplanar.data.graph import EnhancedHead, parse_deps
+from biplanar.errors import BiplanarError, GraphError
 
 if TYPE_CHECKING:
     from biplanar.data.sentence import Sentence
@@ -82,6 +84,12 @@ class Word(_Member, _WordColumns):
         return [self.sentence[at - 1] for at in self.sentence.dependents[self.id]]
 
     @property
+    def enhanced_heads(self) -> list[EnhancedHead]:
+        """Its heads in the enhanced graph, with their relations; none where there is no graph."""
+        graph = self.sentence.graph
+        return list(graph.heads[self.id - 1]) if graph else []
+
+    @property
     def lefts(self) -> list[Word]:
         """The words before it that depend on it, from left to right."""
         return [child for child in self.children if child.id < self.id]
@@ -125,9 +133,12 @@ class Word(_Member, _WordColumns):
         """Where its token ends in the document's text."""
         return self.sentence.ranges[self.id - 1][1]
 
-    def to_dict(self) -> dict[str, str | int | float | None]:
-        """All columns by their names, and the probability of the head where it is known."""
+    def to_dict(self) -> dict[str, Any]:
+        """All columns by their names, the enhanced heads where DEPS has any, and the head's probability if known."""
         columns = self._asdict()
+        if self.deps != "_":
+            with suppress(GraphError):  # what is no graph stands in `deps`
+                columns["enhanced_heads"] = list(parse_deps(self.deps, self.id))
         if PROBABILITY in self.misc and (probability := self.head_probability) is not None:
             columns["head_probability"] = probability
         return columns

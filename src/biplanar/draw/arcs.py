@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from biplanar.data.arrays import Int32s
+from biplanar.data.graph import Graph
 from biplanar.data.tree import Tree
 from biplanar.draw.text import clean
-from biplanar.errors import LabelError, TreeError
+from biplanar.errors import GraphError, LabelError, TreeError
 from biplanar.planes.assignment import planes_of
 from biplanar.planes.crossings import crossing_words
 
 ABOVE, BELOW = 1, 2  # the sides bear the numbers of the planes that are drawn there
+ENHANCED = 3  # in place of a plane: of arcs that are in the enhanced graph and not in the tree
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,16 @@ class PlacedArc:
     level: int = 0
     is_cut: bool = False  # its head is named in its label instead of being led to
     is_extra: bool = False  # not of the tree: it lies outside of all others, and is hidden at first
+
+    @property
+    def is_enhanced(self) -> bool:
+        """Whether only the enhanced graph has it; it lies outside of all others."""
+        return self.plane == ENHANCED
+
+    @property
+    def port(self) -> Hashable:
+        """What tells its end at a word from the others there: a word has one arc in the tree, and any in the graph."""
+        return (self.head, self.dependent, self.label) if self.is_enhanced else self.dependent
 
     @property
     def is_root(self) -> bool:
@@ -101,6 +113,33 @@ def planes_to_draw(tree: Tree) -> list[int]:
     return _fill(tree, planes_of(tree, "2p-prop"))
 
 
+@dataclass(frozen=True)
+class Enhanced:
+    """A tree and the enhanced graph of the same words, to be drawn in one picture."""
+
+    tree: Tree  # with the relations that its arcs have in the graph
+    arcs: tuple[PlacedArc, ...]  # that the tree does not have, under the words
+    dropped: frozenset[int]  # words whose arcs in the tree are not in the graph
+
+    @classmethod
+    def of(cls, tree: Tree, graph: Graph | None) -> Enhanced:
+        """Paths through empty nodes are drawn as one arc; without a graph, there is nothing but the tree."""
+        if graph is None:
+            return cls(tree, (), frozenset())
+        if len(graph) != len(tree):
+            raise GraphError(f"a graph of {len(graph)} words does not fit a tree of {len(tree)}")
+        deprels, arcs, dropped = list(tree.deprels), list[PlacedArc](), set[int]()
+        for word, heads in enumerate(graph.collapsed().heads, 1):
+            own = next((one for one in heads if one.head == tree.heads[word - 1]), None)
+            if own is None:
+                dropped.add(word)
+            else:
+                deprels[word - 1] = own.relation
+            others = ((int(one.head), one.relation) for one in heads if one not in (own, (word, one.relation)))
+            arcs += [PlacedArc(head, word, ENHANCED, BELOW, clean(relation)) for head, relation in others]
+        return cls(Tree(tree.heads, tuple(deprels)), tuple(arcs), frozenset(dropped))
+
+
 def crossing_dependents(tree: Tree) -> set[int]:
     """The words whose arcs cross another one: none if the tree is projective, and two at least if it is not.
 
@@ -130,8 +169,8 @@ def place_arcs(
     end of them, and a label that names the head.
     """
     arcs = _arcs(tree, planes, [plane or ABOVE for plane in _fill(tree, planes)])
-    shown = [arc for arc in arcs if not (down_the_page and arc.is_root)]
-    return _lay([*shown, *extra], len(tree), ends_apart=down_the_page, most_levels=most_levels)
+    shown = [arc for arc in (*arcs, *extra) if not (down_the_page and arc.is_root)]
+    return _lay(shown, len(tree), ends_apart=down_the_page, most_levels=most_levels)
 
 
 def place_facing(above: Tree, below: Tree, *, most_levels: int | None = None) -> list[PlacedArc]:
@@ -177,7 +216,8 @@ def _shortest_first(arcs: list[PlacedArc]) -> list[PlacedArc]:
 
     def turn(arc: PlacedArc) -> tuple[bool, float]:
         # An upright arc's label stands over the arcs that its word has, and under those that only pass.
-        return arc.is_extra, longest[arc.side, arc.dependent] + 0.5 if arc.is_upright else arc.length
+        outside = arc.is_extra or arc.is_enhanced
+        return outside, longest[arc.side, arc.dependent] + 0.5 if arc.is_upright else arc.length
 
     return sorted(arcs, key=turn)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -51,7 +51,7 @@ class Layout:
         self, words: Sequence[str], rows: Rows, arcs: Sequence[PlacedArc], measure: Measure, names: Sequence[str] = ()
     ) -> None:
         self.words, self.rows, self.arcs, self.measure = words, rows, arcs, measure
-        self._ports: dict[tuple[int, int, int], int] = {}  # by side, word and dependent
+        self._ports: dict[tuple[int, int, Hashable], int] = {}  # by side, word and the arc's `port`
         self._extents: dict[tuple[int, int], tuple[int, int]] = {}  # by side and word: the first and the last port
         self._heights: dict[tuple[int, int], int] = {}  # by side and word: the level of the outermost arc
         self._place_ports()
@@ -77,7 +77,7 @@ class Layout:
         return self.centres[stretch.left] + stretch.start + 1 + (stretch.room(self.distances) - width) // 2
 
     def _port(self, arc: PlacedArc, word: int) -> int:
-        return self._ports[arc.side, word, arc.dependent]
+        return self._ports[arc.side, word, arc.port]
 
     def _place_ports(self) -> None:
         ends: dict[tuple[int, int], list[PlacedArc]] = defaultdict(list)
@@ -86,7 +86,7 @@ class Layout:
                 ends[arc.side, word].append(arc)
         for (side, word), arcs in ends.items():
             ports = _spread(word, arcs, halves(self.measure.word(self.words[word - 1])), self.measure)
-            self._ports |= {(side, word, dependent): port for dependent, port in ports.items()}
+            self._ports |= {(side, word, name): port for name, port in ports.items()}
             self._extents[side, word] = min(ports.values()), max(ports.values())
             self._heights[side, word] = max(arc.level for arc in arcs)
 
@@ -129,16 +129,16 @@ def halves(width: int) -> Reach:
     return (max(width, 1) - 1) // 2, max(width, 1) // 2
 
 
-def _spread(word: int, arcs: list[PlacedArc], room: Reach, measure: Measure) -> dict[int, int]:
-    """Ports for the arcs of one word, by dependent: the order in which they nest, the word's own in the centre."""
-    order = [arc.dependent for arc in sorted(arcs, key=lambda arc: _turn(arc, word))]
+def _spread(word: int, arcs: list[PlacedArc], room: Reach, measure: Measure) -> dict[Hashable, int]:
+    """Ports for the arcs of one word: the order in which they nest, that of its arc in the tree in the centre."""
+    order = [arc.port for arc in sorted(arcs, key=lambda arc: _turn(arc, word))]
     middle = (len(order) - 1) / 2
     centre = order.index(word) if word in order else int(middle)
     before, after = centre, len(order) - 1 - centre
     fitting = [step for step in measure.steps if step * before <= room[0] and step * after <= room[1]]
     step = fitting[-1] if fitting else measure.steps[0]
     origin = middle if measure.shift and not fitting else centre
-    return {dependent: round((at - origin) * step) for at, dependent in enumerate(order)}
+    return {port: round((at - origin) * step) for at, port in enumerate(order)}
 
 
 def _turn(arc: PlacedArc, word: int) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from biplanar.draw.sentences import Entry
 from biplanar.draw.svg import DARK, Palette, get_palette, style_sheet
@@ -44,6 +45,10 @@ KEY = (
     ("soft", "solid", "in neither plane"),
     ("ink heavy", "solid", "crosses another arc"),
 )
+KEY_OF_GRAPHS = (
+    ("three", "solid", "only in the enhanced graph"),
+    ("one", "dashed", "only in the tree"),
+)
 KEY_OF_COMPARISONS = (
     ("one heavy", "dashed", "gold arc that the system misses"),
     ("two heavy", "solid", "arc that the system has instead"),
@@ -58,16 +63,22 @@ def draw_page(
     encoding: str | None = None,
     columns: Sequence[str] = (),
     theme: str = "auto",
+    graphs: bool = False,
 ) -> Iterator[str]:
-    """The page in parts that are written one by one: a picture for each entry, and at the side a list of all."""
+    """The page in parts that are written one by one: a picture for each entry, and at the side a list of all.
+
+    `graphs`: whether entries are drawn with enhanced graphs.
+    """
     scheme = {"auto": "light dark"}.get(theme, theme)
-    style = f":root{{color-scheme:{scheme}}}" + STYLE + _colours(get_palette(theme)) + style_sheet(theme)
-    style += f"@media (prefers-color-scheme:dark){{{_colours(DARK)}}}" if theme == "auto" else ""
+    colours = partial(_colours, has_graphs=graphs)
+    rules = colours(get_palette(theme)) + style_sheet(theme, has_graphs=graphs)
+    style = f":root{{color-scheme:{scheme}}}" + STYLE + rules
+    style += f"@media (prefers-color-scheme:dark){{{colours(DARK)}}}" if theme == "auto" else ""
     yield _opening(title, style)
     links: list[str] = []
     for entry in entries:
         if not links:
-            items = KEY if entry.other is None else KEY_OF_COMPARISONS
+            items = KEY + KEY_OF_GRAPHS * graphs if entry.other is None else KEY_OF_COMPARISONS
             yield element("ul", {"class": "key"}, *(_key_item(*item) for item in items))
         links.append(_link(entry))
         yield _section(entry, entry.html(theme, style=False, encoding=encoding, columns=columns))
@@ -107,8 +118,9 @@ def _link(entry: Entry) -> str:
     return element("li", {}, element("a", {"href": f"#s{entry.number}"}, number, words))
 
 
-def _colours(palette: Palette) -> str:
-    return (
+def _colours(palette: Palette, *, has_graphs: bool) -> str:
+    third = f".key .three{{color:{palette.three}}}" if has_graphs else ""
+    return third + (
         f"body{{background:{palette.paper};color:{palette.ink}}}a{{color:inherit}}"
         f"section,nav{{border-color:{palette.line}}}section:target{{border-color:{palette.one}}}"
         f"section h3,.key,nav b{{color:{palette.soft}}}nav a:hover{{background:{palette.line}}}"

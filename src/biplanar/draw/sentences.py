@@ -9,6 +9,7 @@ from typing import Any
 
 from biplanar.data.conllu import Sentence
 from biplanar.data.forest import Forest
+from biplanar.data.graph import Graph
 from biplanar.data.tree import Tree
 from biplanar.decoding.labels import encode
 from biplanar.draw.arcs import ABOVE, BELOW, PlacedArc, check_drawable, crossing_dependents, place_facing
@@ -24,20 +25,31 @@ SIDES = {ABOVE: "gold", BELOW: "system"}
 
 
 def draw_sentence(
-    sentence: Sentence, *, encoding: str | None = None, columns: Sequence[str] = (), theme: str = "auto"
+    sentence: Sentence,
+    *,
+    encoding: str | None = None,
+    columns: Sequence[str] = (),
+    theme: str = "auto",
+    graph: bool = False,
 ) -> str:
     """A parsed sentence as an SVG document, with columns and its labels in an encoding under the words if named.
 
-    The columns are `upos`, `xpos`, `feats` and `lemma`, in any order.
+    The columns are `upos`, `xpos`, `feats` and `lemma`, in any order. With `graph`, the enhanced graph is drawn too.
     """
-    return draw_sentences([sentence], encoding=encoding, columns=columns, theme=theme)
+    return draw_sentences([sentence], encoding=encoding, columns=columns, theme=theme, graph=graph)
 
 
 def draw_sentences(
-    sentences: Iterable[Sentence], *, encoding: str | None = None, columns: Sequence[str] = (), theme: str = "auto"
+    sentences: Iterable[Sentence],
+    *,
+    encoding: str | None = None,
+    columns: Sequence[str] = (),
+    theme: str = "auto",
+    graph: bool = False,
 ) -> str:
     """Parsed sentences one under the other in one SVG document."""
-    return to_svg([Entry(1, sentence).canvas(encoding, columns=columns) for sentence in sentences], theme)
+    entries = (Entry(1, sentence, graph=graph) for sentence in sentences)
+    return to_svg([entry.canvas(encoding, columns=columns) for entry in entries], theme)
 
 
 def draw_comparison(
@@ -71,11 +83,15 @@ def compared_canvas(
 
 @dataclass(frozen=True)
 class Entry:
-    """A sentence, numbered as in its file; `other` is the system's, where two are compared."""
+    """A sentence, numbered as in its file; `other` is the system's, where two are compared.
+
+    `graph`: whether the enhanced graph is drawn too, where there is one; not where two are compared.
+    """
 
     number: int
     sentence: Sentence
     other: Sentence | None = None
+    graph: bool = False
 
     @property
     def name(self) -> str:
@@ -104,7 +120,7 @@ class Entry:
         if self.other is not None:
             return compared_canvas(forms, tree, self.other.tree, values)
         planes, labels = self._labels(encoding)
-        return canvas_of(forms, tree, planes=planes, labels=labels, columns=values)
+        return canvas_of(forms, tree, planes=planes, labels=labels, columns=values, graph=self._graph)
 
     def lines(
         self,
@@ -119,13 +135,19 @@ class Entry:
         planes, rows = self._labels(encoding)
         if self.other is not None:
             rows = {"system": self._instead(self.other)}
-        return draw_tree(forms, tree, planes=planes, rows=rows, columns=values, width=width, colour=colour)
+        return draw_tree(
+            forms, tree, planes=planes, rows=rows, columns=values, width=width, colour=colour, graph=self._graph
+        )
 
     def html(self, theme: str = "auto", *, style: bool = True, **options: Any) -> str:
         """The picture for a page; it scrolls if it is too wide, from the side where its script begins."""
         canvas = self.canvas(**options)
         attributes = {"class": "bp-scroll", "dir": "rtl" if canvas.mirrored else "ltr", "style": "overflow-x:auto"}
         return element("div", attributes, to_svg([canvas], theme, style=style))
+
+    @property
+    def _graph(self) -> Graph | None:
+        return self.sentence.graph if self.graph and self.other is None else None
 
     def _labels(self, encoding: str | None) -> tuple[Sequence[int] | None, Rows]:
         if encoding is None:

@@ -7,15 +7,17 @@ program, and for one that follows its reader's theme, a few rules for the classe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from itertools import accumulate
 from typing import NamedTuple
 
+from biplanar.data.graph import Graph
 from biplanar.data.tree import Tree
 from biplanar.draw.arcs import (
     ABOVE,
     BELOW,
+    Enhanced,
     PlacedArc,
     check_drawable,
     crossing_dependents,
@@ -65,15 +67,19 @@ def draw_svg(
     columns: Rows | None = None,
     theme: str = "auto",
     right_to_left: bool | None = None,
+    graph: Graph | None = None,
 ) -> str:
     """The tree as an SVG document, in which no text lies over another.
 
     `planes` gives the plane of each word's arc (0 for none), by default such that no two arcs of one plane cross.
     `labels` stand under the words, a row behind each name, and over them `columns` of CoNLL-U: `upos`, `xpos`, `feats`,
     `lemma`. The themes are light, dark, and auto, which is the reader's. Scripts that run from right to left are
-    recognized if `right_to_left` is not given.
+    recognized if `right_to_left` is not given. Arcs that only the enhanced `graph` has are drawn under the words, in a
+    colour of their own, and arcs that it lacks are dashed.
     """
-    canvas = canvas_of(forms, tree, planes=planes, labels=labels, columns=columns, right_to_left=right_to_left)
+    canvas = canvas_of(
+        forms, tree, planes=planes, labels=labels, columns=columns, right_to_left=right_to_left, graph=graph
+    )
     return to_svg([canvas], theme)
 
 
@@ -87,18 +93,23 @@ def canvas_of(
     right_to_left: bool | None = None,
     annotated: bool = False,
     extra: Iterable[tuple[int, int, int]] = (),
+    graph: Graph | None = None,
 ) -> Canvas:
     """What `draw_svg` draws, before it is drawn. Arcs of `extra` (head, dependent, plane) are hidden."""
     planes = planes_to_draw(tree) if planes is None else planes
     check_drawable(forms, tree, planes, {**(columns or {}), **(labels or {})})
-    crossing = crossing_dependents(tree)
+    crossing, enhanced = crossing_dependents(tree), Enhanced.of(tree, graph)
 
     def pens(arc: PlacedArc) -> Pen:
+        if arc.is_enhanced:
+            return Pen("three", "three")
         colour = "ink" if arc.is_root else ("soft", "one", "two")[arc.plane]
-        return Pen(colour, colour, heavy=arc.dependent in crossing and not arc.is_extra, dashed=arc.is_extra)
+        dashed = arc.is_extra or arc.dependent in enhanced.dropped
+        return Pen(colour, colour, heavy=arc.dependent in crossing and not arc.is_extra, dashed=dashed)
 
     others = [PlacedArc(*arc, side=BELOW if arc[2] == BELOW else ABOVE, is_extra=True) for arc in extra]
-    arcs = place_arcs(shortened(tree), planes, extra=others, most_levels=MOST_LEVELS)
+    others += [replace(arc, label=short(arc.label)) for arc in enhanced.arcs]
+    arcs = place_arcs(shortened(enhanced.tree), planes, extra=others, most_levels=MOST_LEVELS)
     return Canvas(forms, arcs, pens, labels=labels, columns=columns, right_to_left=right_to_left, annotated=annotated)
 
 
@@ -114,7 +125,8 @@ def short(text: str) -> str:
 
 def to_svg(canvases: Sequence[Canvas], theme: str = "auto", *, style: bool = True) -> str:
     """An SVG document of pictures one under the other; without `style`, the page around it has to have the theme's."""
-    palette, rules = get_palette(theme), style_sheet(theme)
+    has_graphs = any(arc.is_enhanced for canvas in canvases for arc in canvas.layout.arcs)
+    palette, rules = get_palette(theme), style_sheet(theme, has_graphs=has_graphs)
     width = max((canvas.width for canvas in canvases), default=0)
     *tops, height = accumulate((canvas.height for canvas in canvases), initial=0)
     attributes = {
@@ -145,7 +157,7 @@ def to_svg(canvases: Sequence[Canvas], theme: str = "auto", *, style: bool = Tru
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours by what they are for. Blue and orange are told apart with every common kind of colour blindness."""
+    """Colours by what they are for, which are told apart with every common kind of colour blindness."""
 
     paper: str
     ink: str
@@ -153,10 +165,11 @@ class Palette:
     line: str  # around things
     one: str
     two: str
+    three: str  # arcs of an enhanced graph that are not in the tree
 
 
-LIGHT = Palette(paper="#ffffff", ink="#1b1f24", soft="#6a737d", line="#dfe3e8", one="#0072b2", two="#b95000")
-DARK = Palette(paper="#0d1117", ink="#e6edf3", soft="#8d96a0", line="#2b3138", one="#58b4ea", two="#f0a030")
+LIGHT = Palette("#ffffff", "#1b1f24", "#6a737d", "#dfe3e8", one="#0072b2", two="#b95000", three="#00795a")
+DARK = Palette("#0d1117", "#e6edf3", "#8d96a0", "#2b3138", one="#58b4ea", two="#f0a030", three="#45cfa4")
 THEMES = ("auto", "light", "dark")
 
 
@@ -167,11 +180,12 @@ def get_palette(theme: str) -> Palette:
     return DARK if theme == "dark" else LIGHT
 
 
-def style_sheet(theme: str) -> str:
+def style_sheet(theme: str, *, has_graphs: bool = False) -> str:
     """Rules for readers who prefer dark pages, where the theme leaves it to them."""
     if theme != "auto":
         return ""
-    names = {name: "fill" if name == "paper" else "color" for name in asdict(DARK)}
+    used = [name for name in asdict(DARK) if has_graphs or name != "three"]
+    names = {name: "fill" if name == "paper" else "color" for name in used}
     rules = (f".bp-auto .bp-{name}{{{kind}:{getattr(DARK, name)}}}" for name, kind in names.items())
     return f"@media (prefers-color-scheme:dark){{{''.join(rules)}}}"
 
@@ -242,6 +256,8 @@ class Canvas:
         """What the annotation says of an arc."""
         if not self.annotated:
             return {}
+        if arc.is_enhanced:
+            return {"data-enhanced": f"{arc.head}-{arc.dependent}"}
         crossing = {"data-crossing": ""} if self.pens(arc).heavy else {}
         hidden = {"data-extra": "", "visibility": "hidden"} if arc.is_extra else {}
         return {"data-arc": f"{arc.head}-{arc.dependent}", "data-plane": arc.plane, **crossing, **hidden}

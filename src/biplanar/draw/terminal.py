@@ -11,8 +11,19 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from biplanar.data.graph import Graph
 from biplanar.data.tree import Tree
-from biplanar.draw.arcs import ABOVE, BELOW, PlacedArc, check_drawable, highest, place_arcs, planes_to_draw
+from biplanar.draw.arcs import (
+    ABOVE,
+    BELOW,
+    ENHANCED,
+    Enhanced,
+    PlacedArc,
+    check_drawable,
+    highest,
+    place_arcs,
+    planes_to_draw,
+)
 from biplanar.draw.layout import Layout, Measure, Rows, halves
 from biplanar.draw.tags import column_rows
 from biplanar.draw.text import JOINER, clean
@@ -28,8 +39,8 @@ BOXES = " ╵╷│╴┘┐┤╶└┌├─┴┬┼"  # by the sum of the di
 ROOT_MARK = "●"
 
 PLAIN, DIM = "", "2"
-# Blue and orange are told apart with every common kind of colour blindness.
-PLANE_STYLES = {0: PLAIN, 1: "38;5;33", 2: "38;5;208"}
+# Blue, orange and green are told apart with every common kind of colour blindness.
+PLANE_STYLES = {0: PLAIN, 1: "38;5;33", 2: "38;5;208", ENHANCED: "38;5;36"}
 
 _LEFT_TO_RIGHT_MARK = "\u200e"  # takes no cell
 
@@ -43,28 +54,41 @@ def draw_tree(
     columns: Rows | None = None,
     width: int | None = None,
     colour: bool = False,
+    graph: Graph | None = None,
 ) -> str:
     """The tree as lines of text: plane 1 above the words and plane 2 below, an arrow head into each dependent.
 
     `planes` gives the plane of each word's arc (0 for none), by default such that no two arcs of one plane cross.
     `rows` stand under the words, a label for each word behind a name, and over them `columns` of CoNLL-U: `upos`,
-    `xpos`, `feats`, `lemma`. What is wider than `width` cells is drawn one word a line instead.
+    `xpos`, `feats`, `lemma`. What is wider than `width` cells is drawn one word a line instead. Arcs that only the
+    enhanced `graph` has lie below all others.
     """
     rows, columns = rows or {}, columns or {}
     planes = planes_to_draw(tree) if planes is None else planes
     check_drawable(forms, tree, planes, {**columns, **rows})
-    words = list(map(clean, forms))
+    words, enhanced = list(map(clean, forms)), Enhanced.of(tree, graph)
+    tree = enhanced.tree
     limit = WIDEST if width is None else width
     least = sum(map(cell_len, words)) + CELLS.gap * (len(words) - 1)  # of the words alone
     if least <= limit:
-        layout = Layout(words, _clean(column_rows(columns) | dict(rows)), place_arcs(tree, planes), CELLS)
+        arcs = place_arcs(tree, planes, extra=enhanced.arcs)
+        layout = Layout(words, _clean(column_rows(columns) | dict(rows)), arcs, CELLS)
         if layout.width <= limit:
             return _joined(draw_across(layout), colour)
-    arcs = place_arcs(tree, planes, down_the_page=True)
+    arcs = place_arcs(tree, planes, extra=enhanced.arcs, down_the_page=True)
+    rows = {**rows, **_enhanced_row(words, enhanced.arcs)}
     values = column_rows(columns, whole_feats=True)
     feats = {name: values.pop(name) for name in ("feats",) if name in values}
     texts = [("", list(map(clean, tree.deprels))), *_clean(values | dict(rows) | feats).items()]
     return _joined(draw_down(words, texts, arcs, width=width, cut_last=bool(feats)), colour)
+
+
+def _enhanced_row(words: Sequence[str], arcs: Sequence[PlacedArc]) -> dict[str, list[str]]:
+    """What the arcs of the graph say of each word, where they bear no relations themselves."""
+    texts, forms = [list[str]() for _ in words], ["root", *words]
+    for arc in arcs:
+        texts[arc.dependent - 1].append(f"{arc.label} ← {forms[arc.head]}")
+    return {"enhanced": list(map(", ".join, texts))} if arcs else {}
 
 
 def _clean(rows: Rows) -> dict[str, list[str]]:
@@ -233,11 +257,11 @@ class DownThePage:
         self, words: Sequence[str], texts: Sequence[tuple[str, Sequence[str]]], arcs: Sequence[PlacedArc], levels: int
     ) -> None:
         self.words, self.arcs, self.levels = words, [arc for arc in arcs if arc.level <= levels], levels
-        self._roots = set(range(1, len(words) + 1)) - {arc.dependent for arc in arcs}
+        self._roots = set(range(1, len(words) + 1)) - {arc.dependent for arc in arcs if not arc.is_enhanced}
         (name, relations), *rest = texts
         relations = list(relations)
         for arc in arcs:
-            if arc.level > levels:
+            if arc.level > levels and not arc.is_enhanced:
                 relations[arc.dependent - 1] += f" (head {arc.head})"
         self.texts = [(name, relations), *rest]
         self._numbers = len(str(len(words))) + 1 if len(self.arcs) < len(arcs) else 0
@@ -288,7 +312,7 @@ class DownThePage:
         for word in (arc.head, arc.dependent):
             edge = self._left - 1 if arc.side == ABOVE else self._start + cell_len(self.words[word - 1]) + 1
             turn = inwards | (UP if arc.right == word else DOWN)
-            grid.stroke(word, corner, turn, style, alone=word == arc.dependent)
+            grid.stroke(word, corner, turn, style, alone=word == arc.dependent and not arc.is_enhanced)
             for column in range(corner + step, edge + step, step):
                 grid.stroke(word, column, LEVEL, style)
         grid.write(arc.dependent, self._corner(arc.side, max(inner)) - step if inner else edge, arrow, style)

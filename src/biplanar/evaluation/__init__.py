@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from biplanar.data.conllu import FORM, Sentence, read_conllu
-from biplanar.errors import UnknownNameError
-from biplanar.evaluation.alignment import SpannedText, align
+from biplanar.data.conllu import DEPS, FORM, Sentence, read_conllu
+from biplanar.errors import FormatError, UnknownNameError
+from biplanar.evaluation.alignment import Alignment, SpannedText, align
 from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap
 from biplanar.evaluation.breakdowns import BREAKDOWNS, Judged
+from biplanar.evaluation.graphs import graph_scores
 from biplanar.evaluation.metrics import conll18_scores, is_applicable, right_words, tree_scores
 from biplanar.evaluation.score import Evaluation, Score
 
@@ -36,9 +37,9 @@ def evaluate(
     `by` names breakdowns (see `BREAKDOWNS`).
 
     Both must be the same text: what is compared is their characters without spaces, however they are cut. Metrics of
-    tags, features and lemmas are left out where the system predicted none. `predicted` says which columns it predicted
-    (`UPOS`, `LEMMA`, ...), if others were copied from the gold text; without it, those in which it has values. With
-    `train`, words whose form is not in these sentences are scored apart: the breakdown `known`.
+    tags, features, lemmas and enhanced graphs are left out where the system predicted none. `predicted` says which
+    columns it predicted (`UPOS`, `LEMMA`, ...), if others were copied from the gold text; without it, those in which it
+    has values. With `train`, words whose form is not in these sentences are scored apart: the breakdown `known`.
     """
     kinds = [*by, *(["known"] if train is not None else [])]
     for kind in kinds:
@@ -49,8 +50,23 @@ def evaluate(
     every = {**conll18_scores(alignment), **tree_scores(alignment)}
     scores = {metric: score for metric, score in every.items() if is_applicable(metric, alignment, predicted)}
     right = {metric: words for metric, words in right_words(alignment).items() if metric in scores}
-    judged = Judged(alignment, right, known)
+    graphs = _graph_scores(alignment, predicted, "enhancement" in kinds)
+    scores |= graphs
+    judged = Judged(alignment, right, known, bool(graphs))
     return Evaluation(scores, {kind: BREAKDOWNS[kind](judged) for kind in kinds})
+
+
+def _graph_scores(alignment: Alignment, predicted: Collection[int] | None, asked: bool) -> dict[str, Score]:
+    """Scores of enhanced graphs where both texts have them; if nobody asked, DEPS may be any text."""
+    was_predicted = predicted is None or DEPS in predicted
+    if not (was_predicted and all(text.has_values(DEPS) for text in alignment.sides)):
+        return {}
+    try:
+        return graph_scores(alignment)
+    except FormatError:
+        if asked:
+            raise
+        return {}
 
 
 def _read(given: Sentences) -> Iterable[Sentence]:

@@ -25,6 +25,7 @@ from biplanar.data.conllu import FEATS, FORM, UPOS
 from biplanar.data.forest import Column
 from biplanar.errors import BiplanarError
 from biplanar.evaluation.alignment import NOWHERE, ROOT, Alignment
+from biplanar.evaluation.graphs import enhancement_scores
 from biplanar.evaluation.score import Score
 from biplanar.planes.crossings import nonprojective
 
@@ -38,11 +39,15 @@ FAMILIARITY_METRICS = ("UPOS", "UFeats", "Lemmas", "UAS", "LAS")
 
 @dataclass(frozen=True)
 class Judged:
-    """An alignment, which of its pairs are right by each metric that applies, and the forms of the training text."""
+    """An alignment, which of its pairs are right by each metric that applies, and the forms of the training text.
+
+    `has_graphs`: whether there are enhanced graphs to compare.
+    """
 
     alignment: Alignment
     right: Mapping[str, Bools]
     known_forms: frozenset[str] | None = None
+    has_graphs: bool = False
 
 
 class Buckets(NamedTuple):
@@ -163,6 +168,7 @@ BREAKDOWNS: dict[str, Callable[[Judged], dict[str, Score]]] = {
     "upos": _upos,
     "feature": _features,
     "known": _familiarity,
+    "enhancement": lambda judged: enhancement_scores(judged.alignment) if judged.has_graphs else {},
 }
 
 

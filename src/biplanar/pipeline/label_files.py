@@ -76,7 +76,7 @@ def decode_file(
             if originals is None:
                 yield Sentence.from_words(columns["form"], tree, upos=columns.get("upos"))
             else:
-                yield _next_like(originals, columns["form"], display_name(path)).with_tree(tree)
+                yield next_like(originals, columns["form"], display_name(path)).with_tree(tree)
     if originals is not None and next(originals, None) is not None:
         raise LabelError(f"{display_name(into or '')} has more sentences than {display_name(path)}")
 
@@ -99,7 +99,8 @@ def _count_not_covered(forest: Forest, encoding: Encoding, columns: tuple[Column
     return int(np.logical_or.reduceat(back.heads != forest.heads, forest.offsets[:-1]).sum())
 
 
-def _next_like(originals: Iterator[Sentence], forms: list[str], labels: str) -> Sentence:
+def next_like(originals: Iterator[Sentence], forms: list[str], labels: str) -> Sentence:
+    """The next sentence, or an error that says where its words are not these."""
     original = next(originals, None)
     if original is None:
         raise LabelError(f"{labels}: more sentences than in the CoNLL-U file")
