@@ -37,7 +37,8 @@ def train(options: argparse.Namespace) -> Numbers:
     import torch
 
     from biplanar.data.conllu import read_conllu
-    from biplanar.tagger.training import Progress, Trainer
+    from biplanar.tagger.loop import Progress
+    from biplanar.tagger.training import Trainer
 
     if options.threads:
         torch.set_num_threads(options.threads)

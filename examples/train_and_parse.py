@@ -31,7 +31,8 @@ SMALL = {
         "word_dropout": 0.0,
     },
     "auxiliary": {"relation_dim": 8},
-    "training": {"batch_words": 60, "learning_rate": 0.01, "evaluations": 5, "segmenter_epochs": 1},
+    "training": {"batch_words": 60, "learning_rate": 0.01, "evaluations": 5},
+    "segmenter": {"hidden": 32, "layers": 1, "updates": 80, "batch_units": 200},
     "vocabulary": {"min_form_count": 1, "min_char_count": 1},
 }
 

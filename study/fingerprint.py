@@ -16,7 +16,16 @@ RELEASE = "UD 2.4"
 
 # Raised when a change of the code changes results. `arcs` is the search of networks with scores of pairs of words (2:
 # arcs propose trees), `labels` the search of labels alone, `greedy` each decoder that takes the best labels.
-CODE = {"network": 1, "greedy": 1, "labels": 1, "arcs": 2, "minimum-risk": 2, "biaffine": 1}
+CODE = {
+    "network": 1,
+    "greedy": 1,
+    "labels": 1,
+    "arcs": 2,
+    "minimum-risk": 2,
+    "biaffine": 1,
+    "segmenter": 1,
+    "udpipe": 1,
+}
 
 # The version of each decoder, with a digest of its trees for a few sentences: a test fails when they change.
 PROBES = {
@@ -72,7 +81,10 @@ def model_digest(folder: Path) -> str:
     names = (
         "vocab.json",
         "lemmas.json",
-        "tokenizer.udpipe",
+        "segmenter/vocab.json",
+        "segmenter/multiword.json",
+        "segmenter/int8/forms.onnx",
+        "segmenter/int8/words.onnx",
         "int8/forms.onnx",
         "int8/words.onnx",
         "int8/relations.onnx",

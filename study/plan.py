@@ -84,7 +84,7 @@ class Schedule:
 
     def settings(self, words: int) -> dict[str, str]:
         """For a training file of `words` words."""
-        from biplanar.tagger.training import good_learning_rate
+        from biplanar.tagger.loop import good_learning_rate
 
         return {
             "training.epochs": str(self.epochs(words)),

@@ -34,7 +34,7 @@ from biplanar.evaluation import evaluate
 from biplanar.evaluation.statistics import Treebank as Trees
 from biplanar.evaluation.statistics import treebank_statistics
 from biplanar.tokenizer.segmenter import Segmenter
-from biplanar.tokenizer.training import train_segmenter
+from biplanar.tokenizer.udpipe import UDPipeSegmenter, train_udpipe
 from study.common import command, pack, write_json
 from study.treebanks import BY_CODE, SPLITS, Treebank
 
@@ -74,9 +74,9 @@ def prepare(treebank: Treebank, root: Path, data: Path) -> None:
     if not tagger.exists():
         train_tagger(gold["train"], tagger)
     if not tokenizer.exists():
-        train_segmenter(gold["train"], gold["dev"], tokenizer)
+        train_udpipe(gold["train"], gold["dev"], tokenizer)
     if not (folder / "facts.json").exists():
-        models = Segmenter(udpipe.Model.load(str(tagger))), Segmenter.load(tokenizer)
+        models = UDPipeSegmenter(udpipe.Model.load(str(tagger))), UDPipeSegmenter.load(tokenizer)
         write_json(write_files(treebank, gold, *models, folder), folder / "facts.json")
     print(f"{treebank.code}: prepared in {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
 

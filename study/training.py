@@ -99,7 +99,7 @@ def execute(work: Work, run: Run) -> dict[str, Any]:
     study, folder = STUDIES[work.study], work.data / run.treebank
     train = read(folder / "train.conllu.xz")
     dev = read(folder / f"dev.{'tagged.' if study.name == 'paper' else ''}conllu.xz")
-    planned = {**study.settings(run, sum(map(len, train))), "training.segmenter_epochs": "none"}
+    planned = {**study.settings(run, sum(map(len, train))), "segmenter.kind": "none"}
     config = run.config({**planned, **work.settings})
     kind = BiaffineTrainer if run.network == BIAFFINE else GreedyTrainer if study.greedy_dev else Trainer
     start = time.monotonic()

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from biplanar.cli import main
-from biplanar.tokenizer.training import TOKENIZER
+from biplanar.tokenizer.udpipe import TOKENIZER
 from tests.commands import Result, Run
 from tests.first_use import compile_once
 from tests.paths import ROOT, TINY, treebank_files, treebanks_folder  # noqa: F401

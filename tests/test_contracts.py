@@ -170,7 +170,8 @@ def model(tmp_path_factory, additions) -> ModelFolder:  # noqa: ARG001
             "encoding": "letters",
             "network": {"hidden": 32, "layers": 1, "char_hidden": 16, "columns": "length, upos", "dropout": 0.1},
             "vocabulary": {"min_form_count": 1, "min_char_count": 1},
-            "training": {"epochs": 30, "batch_words": 60, "evaluations": 2, "segmenter_epochs": None},
+            "training": {"epochs": 30, "batch_words": 60, "evaluations": 2},
+            "segmenter": {"kind": "none"},
         }
     )
     folder = ModelFolder(tmp_path_factory.mktemp("models") / "added")

@@ -24,8 +24,9 @@ FLOORS = (
     {"planes"},
     {"encodings"},
     {"decoding"},
-    {"draw", "evaluation", "tokenizer"},
+    {"draw", "evaluation"},
     {"tagger"},
+    {"tokenizer"},
     {"pipeline"},
     {"bulk"},
     {"serve", "integrations"},
@@ -47,11 +48,13 @@ MAY_IMPORT_TORCH = {
     "biplanar.tagger.export",
     "biplanar.tagger.export_bilstm",
     "biplanar.tagger.layers",
+    "biplanar.tagger.loop",
     "biplanar.tagger.network",
     "biplanar.tagger.tensors",
     "biplanar.tagger.threads",
     "biplanar.tagger.training",
     "biplanar.tagger.weights",
+    "biplanar.tokenizer.training",
 }
 
 

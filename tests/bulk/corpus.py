@@ -55,5 +55,5 @@ def parsed_file(path: Path, kind: str = "conllu", *, workers: int = 1, **setting
 def sentences_of(parser: biplanar.Parser, path: Path, kind: str) -> Iterator[biplanar.Sentence]:
     """The sentences of a file as other parts of the package read them."""
     if kind in ("text", "lines"):
-        return parser.segmenter.stream([path.read_text()], presegmented=kind == "lines")
+        return parser.segmenter.stream([path.read_text()], line_breaks="only" if kind == "lines" else "hint")
     return {"conllu": read_conllu, "horizontal": read_horizontal, "vertical": read_vertical}[kind](path)

@@ -249,7 +249,7 @@ class TestTrain:
         "--network.char_hidden=4",
         "--network.layers",
         1,
-        "--training.segmenter_epochs",
+        "--segmenter.kind",
         "none",
     )
 

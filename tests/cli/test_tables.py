@@ -23,9 +23,8 @@ def test_scores_of_millions_of_words_fit(capsys):
 
 def test_what_does_not_fit_is_wrapped_and_not_cut(capsys):
     name = "-".join(["relation"] * 20)
-    table = new_table("Long", "name", "count")
-    table.add_row(name, "7")
-    show(table, new_table("Next", "name"))
+    table = new_table("Long", ["name", "count"], [[name, "7"]])
+    show(table, new_table("Next", ["name"]))
     out = capsys.readouterr().out
     assert "…" not in out
     assert max(map(len, out.splitlines())) <= 80

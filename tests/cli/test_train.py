@@ -21,7 +21,7 @@ TINY = str(ROOT / "examples" / "tiny.conllu")
 SMALL = (
     *("--network.hidden", "8", "--network.layers", "1", "--network.char_hidden", "4"),
     *("--network.output_hidden", "none", "--training.batch_words", "60"),
-    *("--training.segmenter_epochs", "none", "--device", "cpu"),
+    *("--segmenter.kind", "none", "--device", "cpu"),
 )
 
 

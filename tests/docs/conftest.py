@@ -18,7 +18,7 @@ import typer
 import biplanar
 from biplanar.cli import app
 from biplanar.pipeline.model_folder import ModelFolder
-from biplanar.tokenizer.training import TOKENIZER
+from biplanar.tokenizer.udpipe import TOKENIZER
 from tests.commands import Run
 from tests.paths import ROOT, TINY
 
@@ -28,7 +28,7 @@ TEXT = b"Nobody came. It rained.\n\nWho did you say that she saw?\n"
 # Trainings are only to run, not to learn.
 SMALL = {
     "--training.epochs": "1",
-    "--training.segmenter_epochs": "none",
+    "--segmenter.kind": "none",
     "--network.layers": "1",
     "--network.word_dim": "8",
     "--network.char_hidden": "8",
@@ -86,9 +86,8 @@ def output_of(arguments: list[str]) -> str:
 
 def give_tokenizer(folder: Path) -> None:
     """The English one, where none was trained, as that takes long."""
-    segmenter = ModelFolder(folder).segmenter
-    if not segmenter.exists():
-        segmenter.symlink_to(biplanar.load().folder.segmenter)
+    if not ModelFolder(folder).takes_text:
+        ModelFolder(folder).segmenter.path.symlink_to(biplanar.load().folder.segmenter.path)
 
 
 @pytest.fixture(scope="module")

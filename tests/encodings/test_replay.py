@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -94,8 +95,51 @@ class TestByHand:
             if arc.head == 1
         ]
         assert (arc.head, arc.dependent) == (1, 2)
-        assert set(arc.parts) == {(1, 0, 2), (2, 0, 2)}
+        assert set(arc.parts) == {(1, 0, 2, 1), (2, 0, 2, 1)}
 
-    def test_other_encodings_have_none(self):
-        assert replay(ENCODINGS["2p-full"], ["_"]) is None
-        assert replay(ENCODINGS["absolute"], ["0"]) is None
+    def test_brackets_in_two_planes(self):
+        shown = replay(ENCODINGS["2p-full"], ["_", "</", "\\>"], ["_", "_", "/"])
+        assert [step.part for step in shown.steps] == [
+            (2, 0, 1, 1),
+            (2, 1, 2, 1),
+            (3, 0, 1, 1),
+            (3, 1, 2, 1),
+            (3, 0, 1, 2),
+        ]
+        assert [(arc.head, arc.dependent, arc.parts) for step in shown.steps for arc in step.arcs] == [
+            (3, 1, ((3, 0, 1, 1), (2, 0, 1, 1))),
+            (1, 3, ((3, 1, 2, 1), (2, 1, 2, 1))),
+        ]
+        assert left_on_stacks(shown) == [[], [], [], [2]]
+
+    def test_an_encoding_that_cannot_tell(self):
+        assert replay(SimpleNamespace(kind="unheard of"), ["_"]) is None
+
+
+class TestAnyText:
+    """Labels need not be an encoder's."""
+
+    def test_brackets(self):
+        random, brackets = Random(3), get_encoding("2p-full")
+        for _ in range(400):
+            words = random.randrange(1, 12)
+            labels = [
+                ["".join(random.choices("</\\>_x", k=random.randrange(5))) for _ in range(words)] for _ in range(2)
+            ]
+            decoded = brackets.decode([Column.of(row) for row in labels], np.array([0, words]))
+            shown = replay(brackets, *labels)
+            assert heads_of(shown, words) == decoded.tolist(), labels
+            assert left_on_stacks(shown) == [[entry.word for entry in stack] for stack in shown.entries]
+
+    @pytest.mark.parametrize("name", ["rel-pos", "absolute", "relative"])
+    def test_labels_that_name_heads(self, name):
+        random, known = (
+            Random(4),
+            ["-1@ROOT", "+1@ROOT", "+1@NOUN", "-2@VERB", "+0@NOUN", "+3@VERB", "-1@", "@", "²", ""],
+        )
+        known += [*map(str, range(-9, 10)), "+1", "+2", "+9", "0000000001", "1e3", " 1"]
+        for _ in range(300):
+            words = random.randrange(1, 9)
+            labels, upos = random.choices(known, k=words), random.choices(["NOUN", "VERB", "_", ""], k=words)
+            decoded = get_encoding(name).decode([Column.of(labels)], np.array([0, words]), Column.of(upos))
+            assert heads_of(replay(get_encoding(name), labels, upos=upos), words) == decoded.tolist(), labels

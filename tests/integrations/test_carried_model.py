@@ -8,7 +8,7 @@ from biplanar.errors import FileError
 from biplanar.pipeline.model_folder import ModelFolder
 
 srsly = pytest.importorskip("srsly")
-from biplanar.integrations.carried_model import CarriedModel, unpack  # noqa: E402
+from biplanar.integrations.spacy import CarriedModel, unpack  # noqa: E402
 
 
 class Owner:

@@ -25,7 +25,8 @@ TAGGED = str(ROOT / "examples" / "tagged.conllu")
 COLUMNS = {UPOS: "upos", XPOS: "xpos", FEATS: "feats", LEMMA: "lemma"}
 SETTINGS = {
     "network": {"hidden": 48, "layers": 1, "char_hidden": 24, "dropout": 0.0, "word_dropout": 0.0},
-    "training": {"batch_words": 60, "learning_rate": 0.01, "segmenter_epochs": None, "epochs": 60, "evaluations": 3},
+    "training": {"batch_words": 60, "learning_rate": 0.01, "epochs": 60, "evaluations": 3},
+    "segmenter": {"kind": "none"},
     "vocabulary": {"min_form_count": 1, "min_char_count": 1},
 }
 

@@ -27,7 +27,8 @@ from biplanar.pipeline.train import Data, Estimate, FinalScores, Stage, export_m
 from biplanar.tagger import weights as tensor_files
 from biplanar.tagger.checkpoint import saved_epoch
 from biplanar.tagger.config import CONFIGS, Config, ConfigError, read_config
-from biplanar.tagger.training import Progress, Record, Trainer, duration
+from biplanar.tagger.loop import Progress, duration
+from biplanar.tagger.training import Record, Trainer
 from biplanar.tagger.weights import read_tensors
 from tests.conftest import ROOT
 
@@ -49,9 +50,10 @@ SMALL = {
 }
 
 
-def small(**training: object) -> Config:
-    settings = {"batch_words": 60, "learning_rate": 0.01, "segmenter_epochs": None, **training}
-    config = Config.from_dict({**SMALL, "training": settings})
+def small(*, segmenter: str = "none", **training: object) -> Config:
+    settings = {"batch_words": 60, "learning_rate": 0.01, **training}
+    segmenter_settings = {"kind": segmenter, "hidden": 24, "layers": 1, "updates": 40, "batch_units": 200}
+    config = Config.from_dict({**SMALL, "training": settings, "segmenter": segmenter_settings})
     return Config.from_dict({"network": {"dropout": 0.0, "word_dropout": 0.0}}, config)
 
 
@@ -59,7 +61,7 @@ def small(**training: object) -> Config:
 def training(tmp_path_factory):
     """The folder of a model that is trained until it knows the tiny treebank by heart, and the events of it."""
     folder = ModelFolder(tmp_path_factory.mktemp("models") / "tiny")
-    config = small(epochs=100, evaluations=8, segmenter_epochs=1)
+    config = small(epochs=100, evaluations=8, segmenter="tagger")
     return folder, list(train_model(DATA, config, folder, device="cpu"))
 
 
@@ -744,7 +746,7 @@ class TestWhereItRuns:
 class TestOtherWays:
     def test_rel_pos_takes_the_tags_of_its_network(self, tmp_path):
         folder = ModelFolder(tmp_path)
-        config = Config.from_dict({"encoding": "rel-pos"}, small(epochs=40, evaluations=4, segmenter_epochs=1))
+        config = Config.from_dict({"encoding": "rel-pos"}, small(epochs=40, evaluations=4, segmenter="tagger"))
         records = list(records_of(train_model(DATA, config, folder, device="cpu")))
         assert records[-1].las > 90
         parser = biplanar.load(folder.path)
@@ -761,7 +763,7 @@ class TestOtherWays:
     def test_rel_pos_brings_a_tagger_along_if_its_network_does_not_tag(self, tmp_path):
         folder = ModelFolder(tmp_path)
         settings = {"encoding": "rel-pos", "network": {"columns": ""}}
-        config = Config.from_dict(settings, small(epochs=2, segmenter_epochs=1))
+        config = Config.from_dict(settings, small(epochs=2, segmenter="tagger"))
         list(train_model(DATA, config, folder, device="cpu"))
         parser = biplanar.load(folder.path)
         assert parser.segmenter.has_tagger

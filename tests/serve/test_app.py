@@ -30,6 +30,7 @@ class TestAnswers:
                 "name": "en",
                 "encoding": "2p-full",
                 "raw_text": True,
+                "several_trees": True,
                 "columns": ["upos", "xpos", "feats", "lemma"],
                 "description": "trained on en_ewt-ud-train.conllu (UD_English-EWT 2.4); licence: CC BY-SA 4.0",
             }

@@ -20,9 +20,8 @@ from biplanar.pipeline.options import ParseOptions
 from biplanar.serve import batching, jobs
 from biplanar.serve.batching import QUICK_COST, SMALL, Batcher
 from biplanar.serve.config import ServerConfig
-from biplanar.serve.guard import ByteBudget
+from biplanar.serve.guard import ByteBudget, Lease, Metrics
 from biplanar.serve.jobs import Parsing, RequestPlan, Trees
-from biplanar.serve.metrics import Metrics
 
 
 class Parser:
@@ -74,7 +73,7 @@ def slow_request(rendered: list[int], pieces: int) -> Callable[[], RequestPlan]:
 
 def submit(batcher: Batcher, prepare: Callable[[], RequestPlan], size: int) -> Awaitable[bytes]:
     """Submit a request whose answer may have any size."""
-    return batcher.submit(prepare, size, ByteBudget(1 << 30).lease())
+    return batcher.submit(prepare, size, Lease(ByteBudget(1 << 30)))
 
 
 @pytest.fixture
@@ -285,13 +284,13 @@ class TestRefusals:
         budget = ByteBudget(25)
 
         async def test(batcher):
-            unread = budget.lease()
+            unread = Lease(budget)
             assert await batcher.submit(request(parser, "a", "b"), 1, unread)
             with pytest.raises(HTTPException) as error:
-                await batcher.submit(request(parser, "a"), 1, budget.lease())
+                await batcher.submit(request(parser, "a"), 1, Lease(budget))
             assert (error.value.status_code, error.value.headers["Retry-After"]) == (503, "1")
             unread.close()
-            assert await batcher.submit(request(parser, "a"), 1, budget.lease())
+            assert await batcher.submit(request(parser, "a"), 1, Lease(budget))
 
         run(test)
 

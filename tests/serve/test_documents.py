@@ -162,12 +162,14 @@ class TestParse:
         assert tree["labels"] == [["_"], ["LR"]]
         shown = tree["replay"]
         assert (tree["tasks"], shown["stacks"], shown["first"]) == (["transitions"], [["stack", 0]], [[0, 0]])
-        assert [step["part"] for step in shown["steps"]] == [[1, 0, 0], [2, 0, 0], [2, 0, 1], [2, 1, 2]]
-        assert [step["arcs"] for step in shown["steps"]] == [[], [], [[2, 1, [[2, 0, 1]]]], [[0, 2, [[2, 1, 2]]]]]
+        assert [step["part"] for step in shown["steps"]] == [[1, 0, 0, 1], [2, 0, 0, 1], [2, 0, 1, 1], [2, 1, 2, 1]]
+        assert [step["arcs"] for step in shown["steps"]] == [[], [], [[2, 1, [[2, 0, 1, 1]]]], [[0, 2, [[2, 1, 2, 1]]]]]
         assert [step["pops"] for step in shown["steps"]] == [[], [], [[0, 1]], [[0, 1]]]
-        for labels, replay in (("arc-standard", False), ("2p-full", True), ("absolute", True)):
-            answer = ask(conllu=TAGGED, labels=labels, parse=False, replay=replay)
-            assert answer["sentences"][0]["trees"][0]["replay"] is None
+        for labels, arcs in (("2p-full", [[2, 1]]), ("absolute", [[2, 1], [0, 2]]), ("rel-pos", [[2, 1], [0, 2]])):
+            shown = ask(conllu=TAGGED, labels=labels, parse=False, replay=True)["sentences"][0]["trees"][0]["replay"]
+            assert [arc[:2] for step in shown["steps"] for arc in step["arcs"]] == arcs
+        answer = ask(conllu=TAGGED, labels="arc-standard", parse=False)
+        assert answer["sentences"][0]["trees"][0]["replay"] is None
 
     def test_odd_words(self, ask):
         words = ["🦄", "شكرا", "x" * 1000, "\u200b", "a b", "\x00", "\x85", "\ufeff", "</script>", "\r"]

@@ -9,7 +9,7 @@ from threading import Thread
 import pytest
 
 from biplanar.serve.config import ServerConfig
-from biplanar.serve.guard import CLIENT_LEFT, SENT_AT_ONCE, ByteBudget, Exchange
+from biplanar.serve.guard import CLIENT_LEFT, SENT_AT_ONCE, ByteBudget, Exchange, Lease
 from biplanar.serve.responses import SECURITY_HEADERS
 from tests.serve.conftest import Served, serving
 
@@ -97,7 +97,7 @@ class TestExchange:
 
 def test_there_is_no_more_than_the_limit():
     budget = ByteBudget(10)
-    one, other = budget.lease(), budget.lease()
+    one, other = Lease(budget), Lease(budget)
     assert one.take(6)
     assert not other.take(5)
     assert other.take(4)
@@ -109,7 +109,7 @@ def test_there_is_no_more_than_the_limit():
 
 def test_a_closed_lease_holds_nothing():
     budget = ByteBudget(10)
-    lease = budget.lease()
+    lease = Lease(budget)
     assert lease.take(6)
     lease.close()
     lease.close()
@@ -119,7 +119,7 @@ def test_a_closed_lease_holds_nothing():
 
 def test_many_threads_lose_nothing():
     budget = ByteBudget(1 << 30)
-    leases = [budget.lease() for _ in range(8)]
+    leases = [Lease(budget) for _ in range(8)]
     threads = [Thread(target=lambda lease=lease: [lease.take(1) for _ in range(2000)]) for lease in leases]
     for thread in threads:
         thread.start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from biplanar.serve.metrics import Metrics
+from biplanar.serve.guard import Metrics
 
 
 def test_each_server_has_its_own():

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from random import Random
 from typing import Any
 from xml.etree import ElementTree
 
@@ -38,7 +37,6 @@ TAGGED = ROOT / "examples" / "tagged.conllu"
 CROSSING_PARSED = ROOT / "examples" / "crossing-parsed.conllu"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "device_scale_factor": 2}
-SIGNS = "</\\>"
 
 SCRIPT = "<script>alert(1)</script>"
 SCRIPT_TREE = f"""\
@@ -286,7 +284,7 @@ def test_an_address_with_unknown_values_is_no_harm(page, address):
 def test_a_model_without_a_tokenizer_is_given_words(page):
     def without_tokenizer(route):
         known = route.fetch().json()
-        known["models"][0] |= {"raw_text": False, "encoding": "relative"}
+        known["models"][0] |= {"raw_text": False, "encoding": "relative", "several_trees": False}
         route.fulfill(json=known)
 
     page.route("**/api/models", without_tokenizer)
@@ -565,42 +563,6 @@ def test_the_decoding_plays_by_itself_and_pauses(page):
     page.clock.run_for(5000)
     assert page.locator(".replay .count").text_content() == shown
     assert page.get_by_role("button", name="Play").is_visible()
-
-
-def test_brackets_match_as_in_the_library(page):
-    random = Random(3)
-    cases = [
-        [["".join(random.choices(SIGNS + "_x", k=random.randrange(5))) for _ in range(2)] for _ in range(size)]
-        for size in [random.randrange(1, 12) for _ in range(400)]
-    ]
-    code = """return argument.map((labels) => {
-        const steps = m.bracketSteps(labels);
-        const { arcs } = m.stateAfter(steps, steps.length, { words: labels.length, planes: 2 });
-        if (steps.some((step) => step.arc?.dependent === 0)) throw new Error("the dummy root got a head");
-        return arcs.map((arc) => arc ? arc.head : -1);
-    });"""
-    brackets = get_encoding("2p-full")
-    for rows, found in zip(cases, imported(page, "brackets.js", code, cases), strict=True):
-        columns = [Column.of(row[task] for row in rows) for task in range(2)]
-        assert found == brackets.decode(columns, np.array([0, len(rows)])).tolist(), rows
-
-
-def test_positions_are_found_as_in_the_library(page):
-    random = Random(4)
-    labels = ["-1@ROOT", "+1@ROOT", "+1@NOUN", "-2@VERB", "+0@NOUN", "+3@VERB", "-1@", "@", "²", "", "x"]
-    labels += [*map(str, range(-9, 10)), "+1", "+2", "+9", "0000000001", "1e3", " 1"]
-    sizes = [random.randrange(1, 9) for _ in range(300)]
-    cases = [
-        {"labels": random.choices(labels, k=size), "upos": random.choices(["NOUN", "VERB", "_", ""], k=size)}
-        for size in sizes
-    ]
-    code = """return argument.cases.map(({ labels, upos }) => labels.map((label, at) =>
-        m.assertedHead(argument.encoding, label, at + 1, { words: labels.length, upos })));"""
-    for encoding in ("rel-pos", "absolute", "relative"):
-        answer = imported(page, "positions.js", code, {"encoding": encoding, "cases": cases})
-        for case, found in zip(cases, answer, strict=True):
-            columns, offsets = [Column.of(case["labels"])], np.array([0, len(found)])
-            assert found == get_encoding(encoding).decode(columns, offsets, Column.of(case["upos"])).tolist(), case
 
 
 # Files

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from biplanar.errors import FileError, UnfinishedError
-from biplanar.serve.models import LARGE_TEXT
-from biplanar.serve.tokenizing import CHARACTERS_AT_ONCE, TokenizerProcess
+from biplanar.serve.models import CHARACTERS_AT_ONCE, LARGE_TEXT, TokenizerProcess
 
 PARAGRAPH = "Nobody came. Why? Because it rained,\nand rained, and rained.\n"
 TEXTS = {
@@ -68,7 +67,7 @@ def test_a_process_that_always_ends_is_given_up(models, monkeypatch):
         def take(self):
             raise EOFError
 
-    monkeypatch.setattr("biplanar.serve.tokenizing.WorkerProcess", lambda *_, **__: Ended())
+    monkeypatch.setattr("biplanar.serve.models.WorkerProcess", lambda *_, **__: Ended())
     with pytest.raises(UnfinishedError, match="before its answer"):
         list(TokenizerProcess(models.default.parser.folder.segmenter).stream("Yes."))
 

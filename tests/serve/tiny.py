@@ -9,7 +9,7 @@ from biplanar.data.conllu import FEATS, XPOS, Sentence, read_conllu
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.train import Data, train_model
 from biplanar.tagger.config import Config
-from biplanar.tokenizer.training import train_segmenter
+from biplanar.tokenizer.udpipe import train_udpipe
 from tests.paths import TINY
 
 ALL_COLUMNS = "upos, xpos, feats, lemma"
@@ -51,14 +51,15 @@ def train_tiny(folder: Path, *, columns: str, encoding: str = "2p-full", udpipe_
             "network": {**NETWORK, "columns": columns, "dropout": 0.0, "word_dropout": 0.0},
             "vocabulary": {"min_form_count": 1, "min_char_count": 1},
             "auxiliary": {"relation_dim": 8},
-            "training": {**TRAINING, "evaluations": 1, "segmenter_epochs": None},
+            "training": {**TRAINING, "evaluations": 1},
+            "segmenter": {"kind": "none"},
         }
     )
     model = ModelFolder(folder)
     for _ in train_model(Data([str(treebank)], str(treebank)), config, model, device="cpu"):
         pass
     if not udpipe_tagger:
-        model.segmenter.symlink_to(biplanar.load().folder.segmenter)
+        model.segmenter.path.symlink_to(biplanar.load().folder.segmenter.path)
         return folder
-    train_segmenter(sentences, None, model.segmenter, epochs=1, tagger=True)
+    train_udpipe(sentences, None, model.udpipe, epochs=1, tagger=True)
     return folder

@@ -45,7 +45,7 @@ class TestSchedule:
         assert schedule.epochs(800_000) == 21
 
     def test_the_default_is_the_packages(self):
-        from biplanar.tagger.training import enough_epochs
+        from biplanar.tagger.loop import enough_epochs
 
         assert PACKAGE.epochs(20_000) == enough_epochs(25, 4500)
 

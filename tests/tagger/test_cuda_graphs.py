@@ -12,8 +12,9 @@ from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint
 from biplanar.tagger.cuda_graphs import EAGER_STEPS, GraphedSteps, PaddedArrays, rounded_up
 from biplanar.tagger.device import TorchTagger
+from biplanar.tagger.loop import Pace
 from biplanar.tagger.teachers import Member
-from biplanar.tagger.training import Pace, Trainer
+from biplanar.tagger.training import Trainer
 from tests.conftest import ROOT
 from tests.tagger.test_training import SWITCHES, config_of, every_switch
 
@@ -39,12 +40,12 @@ def test_lengths_are_rounded_up(length, rounded):
 @every_switch
 def test_padding_changes_nothing(sentences, switches):
     plain, padded = (trainer_of(sentences, {**switches, **NO_DROPOUT}) for _ in range(2))
-    padded._padded = PaddedArrays(padded.train_examples.corpus, padded._spellings, 200)
+    padded.counts_padding, arrays = True, PaddedArrays(padded.train_examples.corpus, padded._spellings, 200)
     for _ in range(2):
         chosen = np.array([3, 0, 4])
-        mask = padded._padded.mask(chosen)
+        mask = arrays.mask(chosen)
         assert mask.shape[0] > len(chosen)
-        inputs = [*padded._padded.arrays(chosen, mask), *padded._gold_arrays(chosen, mask)]
+        inputs = [*arrays.arrays(chosen, mask), *padded.gold_arrays(chosen, mask)]
         losses = plain._step(chosen), padded._padded_step([torch.from_numpy(array) for array in inputs])
         torch.testing.assert_close(*losses)
     for (name, one), other in zip(plain.network.named_parameters(), padded.network.parameters(), strict=True):

@@ -16,10 +16,11 @@ from biplanar.tagger.config import CONFIGS, Config, ConfigError
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.layers import BiaffineArcs
+from biplanar.tagger.loop import enough_epochs, good_learning_rate
 from biplanar.tagger.predict import parse_corpus
 from biplanar.tagger.teachers import ARCS, Member
 from biplanar.tagger.tensors import TensorBatch
-from biplanar.tagger.training import Gold, Record, Trainer, enough_epochs, good_learning_rate
+from biplanar.tagger.training import Gold, Record, Trainer
 from tests.conftest import ROOT
 from tests.encodings.wrapped import Wrapped
 
@@ -68,7 +69,7 @@ def trainer_of(sentences: list[Sentence], switches: dict[str, object], **more: o
 
 
 def gold_of(trainer: Trainer, chosen: np.ndarray) -> Gold:
-    arrays = trainer._gold_arrays(chosen, trainer.train_examples.corpus.batch(chosen).mask)
+    arrays = trainer.gold_arrays(chosen, trainer.train_examples.corpus.batch(chosen).mask)
     return trainer._gold(*map(torch.from_numpy, arrays))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tracemalloc
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -13,15 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biplanar.data.conllu import LEMMA, UPOS, XPOS, Sentence, parse_conllu
+from biplanar.data.conllu import Sentence
 from biplanar.data.raw_text import original_text, token_text
-from biplanar.data.tree import Tree
-from biplanar.errors import FileError
+from biplanar.errors import UnknownNameError
 from biplanar.tokenizer import paragraphs
-from biplanar.tokenizer import segmenter as segmenter_module
 from biplanar.tokenizer.paragraphs import paragraphs_of, spaces_after
-from biplanar.tokenizer.segmenter import Segmenter, shift_numbers
-from tests.tokenizer.treebank import PARAGRAPH, SENTENCES, rows
+from biplanar.tokenizer.segmented import Spacing, TextPart
+from biplanar.tokenizer.segmenter import LINE_BREAKS, ONLY
+from tests.tokenizer.treebank import PARAGRAPH, SENTENCES, forms, rows
 
 
 def text_of(sentences: Iterable[Sentence]) -> str:
@@ -79,7 +76,7 @@ class TestSegmenting:
 
     def test_one_sentence_a_line(self, segmenter):
         text = "Chove. Canta na rua\nQue dia\r\n\n\nO gato dorme. Onde?"
-        found = segmenter.segment(text, presegmented=True)
+        found = segmenter.segment(text, line_breaks=ONLY)
         assert [sentence.comments[-1] for sentence in found] == [
             "# text = Chove. Canta na rua",
             "# text = Que dia",
@@ -88,12 +85,12 @@ class TestSegmenting:
         assert [sentence.comments[-2] for sentence in found] == [f"# sent_id = {number}" for number in (1, 2, 3)]
         assert found[0].forms == ["Chove", ".", "Canta", "em", "a", "rua"]
 
-    @pytest.mark.parametrize("presegmented", [False, True])
+    @pytest.mark.parametrize("line_breaks", LINE_BREAKS)
     @pytest.mark.parametrize(
         "text", ["", " ", "\n", "\r\n\r\n", " \n\t\n\xa0", "\ufeff", "\u2028\x0b\x0c\x85", "\n" * 500]
     )
-    def test_text_without_words(self, segmenter, text, presegmented):
-        assert segmenter.segment(text, presegmented=presegmented) == []
+    def test_text_without_words(self, segmenter, text, line_breaks):
+        assert segmenter.segment(text, line_breaks=line_breaks) == []
 
     @pytest.mark.parametrize(
         "text",
@@ -123,7 +120,7 @@ class TestSegmenting:
         ]
 
     @pytest.mark.parametrize("sign", ["\0", chr(0xD800), chr(0xDFFF)])
-    def test_signs_that_udpipe_cannot_take_are_replaced(self, segmenter, sign):
+    def test_signs_that_cannot_be_written_are_replaced(self, segmenter, sign):
         found = segmenter.segment(f"O gato {sign} dorme. Chove.")
         assert text_of(found).strip() == "O gato \ufffd dorme. Chove."
 
@@ -149,11 +146,11 @@ class TestStreaming:
     def test_nor_does_it_for_one_sentence_a_line(self, segmenter, chunks):
         lines = ["".join(line.split()) for line in "".join(chunks).split("\n")]
         with mock.patch.object(paragraphs, "LONGEST", 10):
-            found = list(segmenter.stream(chunks, presegmented=True))
-        assert found == segmenter.segment("".join(chunks), presegmented=True)
+            found = list(segmenter.stream(chunks, line_breaks=ONLY))
+        assert found == segmenter.segment("".join(chunks), line_breaks=ONLY)
         assert ["".join(token_text(sentence).split()) for sentence in found] == [line for line in lines if line]
 
-    @pytest.mark.parametrize("presegmented", [True, False])
+    @pytest.mark.parametrize("line_breaks", LINE_BREAKS)
     @given(
         st.lists(
             st.sampled_from(["O gato ", "dorme.", " ", "\n", "\r\n", "\n\n", "na rua", "\n \n", "!", "\u2028"]),
@@ -163,16 +160,18 @@ class TestStreaming:
         st.booleans(),
         st.booleans(),
     )
-    def test_parts_can_be_segmented_by_themselves(self, segmenter, presegmented, chunks, together, normalized, ranges):
-        options = {"presegmented": presegmented, "normalized_spaces": normalized, "ranges": ranges}
+    def test_parts_can_be_segmented_by_themselves(self, segmenter, line_breaks, chunks, together, normalized, ranges):
+        options = {"normalized_spaces": normalized, "ranges": ranges}
         with mock.patch.object(paragraphs, "LONGEST", 30):
-            whole = "".join(sentence.raw for sentence in segmenter.stream(chunks, **options))
-            parts = [part for some in paragraphs_of(chunks, presegmented=presegmented, size=7) for part in some]
-        found, before, start = "", "", 0
+            whole = "".join(sentence.raw for sentence in segmenter.stream(chunks, line_breaks=line_breaks, **options))
+            parts = [part for some in paragraphs_of(chunks, lines=line_breaks == ONLY, size=7) for part in some]
+        found, before, start, count = "", "", 0, 0
         for number in range(0, len(parts), together):
             some = parts[number : number + together]
-            conllu = segmenter.to_conllu(some, before=before, start=start, **options)
-            found += shift_numbers(conllu, found.count("# sent_id"))
+            part = TextPart(some, before, start, lambda number, count=count: str(number + count))
+            table, counts = segmenter.to_table([part], Spacing(**options), line_breaks)
+            found += "" if table is None else table.data.decode()
+            count += sum(counts)
             before = spaces_after(before, some)
             start += sum(map(len, some))
         assert found == whole
@@ -207,8 +206,8 @@ class TestStreaming:
         ],
     )
     def test_where_lines_are_cut(self, text, parts):
-        assert list(chain.from_iterable(paragraphs_of([text], presegmented=True))) == parts
-        assert list(chain.from_iterable(paragraphs_of(text, presegmented=True, size=1))) == parts
+        assert list(chain.from_iterable(paragraphs_of([text], lines=True))) == parts
+        assert list(chain.from_iterable(paragraphs_of(text, lines=True, size=1))) == parts
 
     def test_a_long_text_takes_little_memory(self, segmenter):
         """Five megabytes, mostly spaces (which are quick to read); all that is kept is a small part of them."""
@@ -245,88 +244,35 @@ class TestStreaming:
         assert next(segmenter.stream(chunks())).forms == ["Chove", "."]
 
 
-class TestTagging:
-    def test_tags_and_lemmas_are_filled_in(self, segmenter):
-        assert segmenter.has_tagger
-        tagged = segmenter.tag(segmenter.segment(f"{PARAGRAPH} "))
-        right = [
-            mine == gold
-            for sentence, wanted in zip(tagged, SENTENCES, strict=True)
-            for mine, gold in zip(sentence.upos, wanted.upos, strict=True)
+class TestTogether:
+    def test_texts_that_are_cut_together_are_cut_as_alone(self, segmenter):
+        texts = ["Chove. Canta na rua.", "", " \n", "O gato dorme\n\nOnde?", PARAGRAPH]
+        found = segmenter.segment_all(texts)
+        assert [[one.raw for one in some] for some in found] == [
+            [one.raw for one in segmenter.segment(text)] for text in texts
         ]
-        assert sum(right) > 0.95 * len(right)
-        assert tagged[0].column(LEMMA) == ["a", "gata", "dorme", "em", "a", "cama", "."]
-        assert tagged[0].column(XPOS) == ["_"] * 7
-        assert rows(tagged) == rows(SENTENCES)
 
-    def test_all_else_stays_as_it_is(self, segmenter):
-        raw = (
-            "\ufeff# a comment\r\n1-2\tno\t_\t_\t_\t_\t_\t_\t_\tA=B\r\n1\tem\tx\tX\tX\tX=X\t3\tcase\t_\t_\r\n"
-            "2\to\t_\t_\t_\t_\t3\tdet\t_\t_\r\n2.1\to\t_\t_\t_\t_\t_\t_\t3:dep\t_\r\n3\trio\t_\t_\t_\t_\t0\troot\t_\tC\r\n\r\n"
-        )
-        [sentence] = parse_conllu(raw, "mine")
-        [tagged] = segmenter.tag([sentence])
-        assert tagged.raw == (
-            "\ufeff# a comment\r\n1-2\tno\t_\t_\t_\t_\t_\t_\t_\tA=B\r\n1\tem\tem\tADP\t_\t_\t3\tcase\t_\t_\r\n"
-            "2\to\to\tDET\t_\t_\t3\tdet\t_\t_\r\n2.1\to\t_\t_\t_\t_\t_\t_\t3:dep\t_\r\n"
-            "3\trio\trio\tNOUN\t_\t_\t0\troot\t_\tC\r\n\r\n"
-        )
-        assert tagged.tree == Tree((3, 3, 0), ("case", "det", "root"))
-        assert (tagged.path, tagged.line) == ("mine", 1)
+    def test_a_line_break_that_ends_a_sentence(self, segmenter):
+        text = "Chove. Canta na rua\nO gato dorme\nOnde está o cão? Chove."
+        found = segmenter.segment(text, line_breaks="sentence")
+        assert forms(found) == [
+            ["Chove", "."],
+            ["Canta", "em", "a", "rua"],
+            ["O", "gato", "dorme"],
+            ["Onde", "está", "o", "cão", "?"],
+            ["Chove", "."],
+        ]
+        assert original_text(found) == text
 
-    def test_equal_words_get_tags_of_their_own(self, segmenter):
-        [tagged] = segmenter.tag([Sentence.from_words(["canta", ",", "canta", ",", "canta"])])
-        assert tagged.forms == ["canta", ",", "canta", ",", "canta"]
-        assert tagged.upos == ["VERB", "PUNCT", "VERB", "PUNCT", "VERB"]
+    def test_an_unknown_meaning_of_line_breaks(self, segmenter):
+        with pytest.raises(UnknownNameError, match="hint"):
+            segmenter.segment("Chove.", line_breaks="hnt")
 
-    def test_no_sentences(self, segmenter):
-        assert segmenter.tag([]) == []
+    def test_sentences_of_given_tokens(self, segmenter):
+        tokens = ["O", "gato", "dorme", ".", "Onde", "está", "o", "cão", "?", "Chove", "."]
+        assert segmenter.sentences_of_tokens(tokens) == [tokens[:4], tokens[4:9], tokens[9:]]
+        assert segmenter.sentences_of_tokens([]) == []
 
-    def test_odd_words(self, segmenter):
-        [tagged] = segmenter.tag([Sentence.from_words(["\0", "🐈", "a b", "_", "\u2028"])])
-        assert tagged.forms == ["\0", "🐈", "a b", "_", "\u2028"]
-        assert all(tagged.column(UPOS))
-
-
-class TestLoading:
-    def test_a_missing_file(self, tmp_path):
-        with pytest.raises(FileError) as caught:
-            Segmenter.load(tmp_path / "missing.udpipe")
-        assert str(caught.value) == f"{tmp_path / 'missing.udpipe'}: No such file or directory"
-
-    def test_a_folder(self, tmp_path):
-        with pytest.raises(FileError, match="Is a directory"):
-            Segmenter.load(tmp_path)
-
-    @pytest.mark.parametrize(
-        "data", [b"", b"hello", b"\xff" * 500, segmenter_module._MAGIC, segmenter_module._MAGIC + b"\x03\x7f\x7f\x01"]
-    )
-    def test_another_file(self, tmp_path, data):
-        path = tmp_path / "other.udpipe"
-        path.write_bytes(data)
-        with pytest.raises(FileError) as caught:
-            Segmenter.load(path)
-        assert f"{path}: not a UDPipe model" in str(caught.value)
-
-    @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
-    def test_a_model_that_is_cut_off(self, tmp_path, model, share):
-        path = tmp_path / "cut.udpipe"
-        path.write_bytes(model.read_bytes()[: int(share * model.stat().st_size)])
-        with pytest.raises(FileError, match="damaged"):
-            Segmenter.load(path)
-
-    def test_a_model_without_a_tokenizer(self, tmp_path):
-        path = tmp_path / "empty.udpipe"
-        path.write_bytes(segmenter_module._MAGIC + b"\x03\x7f\x7f\0\0\0")
-        with pytest.raises(FileError, match="without a tokenizer"):
-            Segmenter.load(path)
-
-    def test_a_path_may_be_a_string_with_any_signs(self, tmp_path, model):
-        path = tmp_path / "Käse 🐈.udpipe"
-        path.write_bytes(model.read_bytes())
-        assert Segmenter.load(str(path)).has_tagger
-
-
-def test_importing_warns_of_nothing():
-    """SWIG's older releases made types that newer Pythons warn of."""
-    subprocess.run([sys.executable, "-W", "error", "-c", "import biplanar.tokenizer.segmenter"], check=True)
+    def test_given_tokens_stay_whole(self, segmenter):
+        docs = [["O ", "gato", " dorme.Chove. "], ["Onde?\n\n", "Chove."]]
+        assert [ends.tolist() for ends in segmenter.sentence_ends(docs)] == [[False, False, True], [True, True]]

@@ -1,107 +1,92 @@
-"""Training UDPipe's tokenizer and tagger."""
+"""Training a segmenter."""
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-import time
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from biplanar.data.conllu import Sentence, parse_conllu
-from biplanar.data.raw_text import token_text
-from biplanar.errors import BiplanarError, FileError, FormatError
-from biplanar.tokenizer import training
-from biplanar.tokenizer.segmenter import Segmenter
-from biplanar.tokenizer.training import train_segmenter
+from biplanar.data.conllu import parse_conllu
+from biplanar.pipeline.loading import load_segmenter
+from biplanar.pipeline.model_folder import ModelFolder
+from biplanar.pipeline.train import train_segmenter
+from biplanar.tagger.checkpoint import load_checkpoint, save_checkpoint
+from biplanar.tagger.config import Config
+from biplanar.tokenizer.training import Rendering, SegmenterRecord, SegmenterTrainer, paragraphs_of_sentences
+from tests.tokenizer.conftest import SMALL
 from tests.tokenizer.treebank import PARAGRAPH, SENTENCES, forms
 
 
-class TestTraining:
-    def test_without_a_tagger(self, tmp_path, capfd):
-        path = tmp_path / "tokenizer.udpipe"
-        print("before", file=sys.stderr)
-        train_segmenter(SENTENCES, SENTENCES[:5], path, epochs=1)
-        print("after", file=sys.stderr)
-        assert capfd.readouterr() == ("", "before\nafter\n")
-        segmenter = Segmenter.load(path)
-        assert forms(segmenter.segment(PARAGRAPH)) == forms(SENTENCES)
-        assert not segmenter.has_tagger
-        with pytest.raises(BiplanarError, match="no tagger"):
-            segmenter.tag(SENTENCES)
-        assert sorted(tmp_path.iterdir()) == [path.with_suffix(".json"), path]
+def test_the_best_network_knows_its_sentences(tagger):
+    assert forms(tagger.segment(PARAGRAPH)) == forms(SENTENCES)
 
-    def test_the_seed_changes_the_order_of_the_sentences(self, tmp_path, monkeypatch):
-        orders = []
 
-        def note(job: dict[str, str]) -> bytes:
-            orders.append([" ".join(sentence.forms) for sentence in parse_conllu(job["train"])])
-            return b""
+def test_records_tell_of_tokens_and_sentences():
+    trainer = SegmenterTrainer(replace(SMALL, updates=8), SENTENCES, SENTENCES, threads=1)
+    records = [event for event in trainer.run() if isinstance(event, SegmenterRecord)]
+    assert records[-1].epoch == trainer.epochs
+    assert 0 < records[-1].tokens <= 100
+    assert "dev tokens" in str(records[-1])
 
-        monkeypatch.setattr(training, "_run_trainer", note)
-        for seed in (1, 1, 2):
-            train_segmenter(SENTENCES, None, tmp_path / "model", seed=seed)
-        assert orders[0] == orders[1] != orders[2]
-        assert sorted(orders[0]) == sorted(orders[2])
 
-    @pytest.mark.parametrize(("characters", "epochs"), [(20_000, 4), (200_000, 6), (410_000, 10), (2_000_000, 10)])
-    def test_larger_treebanks_get_more_epochs(self, tmp_path, monkeypatch, characters, epochs):
-        options = []
-        monkeypatch.setattr(training, "_run_trainer", lambda job: options.append(job["tokenizer"]) or b"")
-        text = sum(map(len, map(token_text, SENTENCES)))
-        monkeypatch.setattr(training, "CHARACTERS_PER_EPOCH", training.CHARACTERS_PER_EPOCH * text / characters)
-        train_segmenter(SENTENCES, None, tmp_path / "model")
-        train_segmenter(SENTENCES, None, tmp_path / "model", epochs=3)
-        assert [option.rpartition("epochs=")[2] for option in options] == [str(epochs), "3"]
+def test_the_text_of_a_rendering():
+    rendering = Rendering.of(paragraphs_of_sentences(SENTENCES))
+    assert "".join(rendering.texts).strip() == PARAGRAPH
+    text = "".join(rendering.texts)
+    spans = zip(rendering.tokens.starts.tolist(), rendering.tokens.ends.tolist(), strict=True)
+    assert [text[start:end] for start, end in spans] == [one.form for some in SENTENCES for one in some.tokens]
 
-    @pytest.mark.usefixtures("interruptible")
-    def test_it_can_be_interrupted(self, tmp_path):
-        program = (
-            "import sys\n"
-            "from biplanar.data.conllu import parse_conllu\n"
-            "from biplanar.tokenizer.training import train_segmenter\n"
-            "sentences = list(parse_conllu(sys.argv[1]))\n"
-            "print('now', flush=True)\n"
-            "train_segmenter(sentences, None, sys.argv[2], epochs=1000)\n"
-        )
-        command = [sys.executable, "-c", program, "".join(one.raw for one in SENTENCES), str(tmp_path / "model")]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            assert process.stdout.readline() == b"now\n"
-            time.sleep(1)  # until UDPipe is at work
-            process.send_signal(signal.SIGINT)
-            errors = process.communicate(timeout=30)[1]
-        assert errors.endswith(b"KeyboardInterrupt\n")
-        assert not list(tmp_path.iterdir())
 
-    def test_a_process_that_was_killed(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(sys, "executable", "/bin/false")
-        with pytest.raises(BiplanarError, match="UDPipe's training ended with exit code 1"):
-            train_segmenter(SENTENCES, None, tmp_path / "model")
-        assert not list(tmp_path.iterdir())
+def test_other_renderings_lose_case_punctuation_and_spaces():
+    paragraphs = [[one] for some in paragraphs_of_sentences(SENTENCES) for one in some] * 40
+    text = "".join(Rendering.of(paragraphs, np.random.default_rng(1)).texts)
+    assert "o menino gosta do mar." in text  # in lower case
+    assert "O MENINO GOSTA DO MAR." in text
+    assert "O menino gosta do mar " in text  # without a final period
+    assert "gosta do mar.\n" in text
 
-    def test_too_little_to_learn_from(self, tmp_path):
-        for sentences in ([], [Sentence.from_words(["a"])]):
-            with pytest.raises(BiplanarError, match="UDPipe cannot be trained on these sentences: Not enough"):
-                train_segmenter(sentences, None, tmp_path / "model")
-        assert not list(tmp_path.iterdir())
 
-    def test_a_sentence_whose_tokens_do_not_fit(self, tmp_path):
-        rows = "1-9\tno\t_\t_\t_\t_\t_\t_\t_\t_\n1\tem\t_\t_\t_\t_\t_\t_\t_\t_\n"
-        with pytest.raises(FormatError, match=r"^mine:4: .* 1-9"):
-            train_segmenter(parse_conllu("1\tA" + "\t_" * 8 + "\n\n\n" + rows, "mine"), None, tmp_path / "model")
-        assert not list(tmp_path.iterdir())
+def test_a_training_goes_on_as_if_it_had_never_stopped(tmp_path):
+    def trainer() -> SegmenterTrainer:
+        return SegmenterTrainer(replace(SMALL, updates=12), SENTENCES, SENTENCES, threads=1)
 
-    def test_a_place_that_cannot_be_written_to_is_seen_before_training(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(training, "_run_trainer", None)
-        with pytest.raises(FileError, match="missing/model: No such file or directory"):
-            train_segmenter(SENTENCES, None, tmp_path / "missing" / "model")
+    whole, first = trainer(), trainer()
+    records = [event for event in whole.run() if isinstance(event, SegmenterRecord)]
+    for event in first.run():
+        if isinstance(event, SegmenterRecord):
+            save_checkpoint(first, tmp_path / "checkpoint", first.origin())
+            break
+    again = trainer()
+    load_checkpoint(again, tmp_path / "checkpoint", again.origin())
+    rest = [event for event in again.run() if isinstance(event, SegmenterRecord)]
+    assert [(one.epoch, one.loss) for one in rest] == [(one.epoch, one.loss) for one in records[1:]]
 
-    def test_windows_line_ends_marks_and_empty_nodes_are_no_trouble(self):
-        blocks = "".join(sentence.raw for sentence in SENTENCES).replace(
-            "\n2\t", "\n1.1\tx y\t_\t_\t_\t_\t_\t_\t_\t_\n2\t"
-        )
-        sentences = parse_conllu("\ufeff" + blocks.replace("\n", "\r\n"))
-        reduced = [list(training._reduced_lines(sentence, tags=True)) for sentence in sentences]
-        assert reduced == [list(training._reduced_lines(sentence, tags=True)) for sentence in SENTENCES]
-        assert len(list(parse_conllu(training._to_udpipe(sentences, tags=True)))) == len(SENTENCES)
+
+def test_a_folder_is_written_and_loaded(tmp_path, tagger):
+    folder, config = ModelFolder(tmp_path), Config(segmenter=SMALL)
+    list(train_segmenter(folder, config, SENTENCES, SENTENCES, seed=1, device="cpu", threads=1))
+    found = load_segmenter(folder).segment(PARAGRAPH)
+    assert forms(found) == forms(tagger.segment(PARAGRAPH)) == forms(SENTENCES)
+
+
+def test_a_treebank_of_one_sentence():
+    sentences = parse_conllu("1\tSim" + "\t_" * 8 + "\n\n")
+    trainer = SegmenterTrainer(replace(SMALL, updates=2), sentences, sentences, threads=1)
+    list(trainer.run())
+    assert forms(trainer.segmenter().segment("Sim")) == [["Sim"]]
+
+
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_a_damaged_folder(tmp_path, share):
+    folder = ModelFolder(tmp_path)
+    list(
+        train_segmenter(folder, Config(segmenter=replace(SMALL, updates=1)), SENTENCES, SENTENCES, seed=1, device="cpu")
+    )
+    for path in (folder.segmenter.vocabulary, folder.segmenter.multiword, folder.segmenter.int8 / "words.onnx"):
+        data = path.read_bytes()
+        path.write_bytes(data[: int(share * len(data))])
+        with pytest.raises(Exception, match=path.name) as caught:
+            load_segmenter(folder)
+        assert type(caught.value).__name__ == "FileError"
+        path.write_bytes(data)

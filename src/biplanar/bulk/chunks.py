@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from biplanar.bulk.ranges import FileRange
 from biplanar.bulk.records import Record, RecordOrError, read_json_records, read_parquet_records
 from biplanar.data.conllu import RawConllu, Sentence, cut_raw_conllu
+from biplanar.data.conllu_bytes import ConlluTable
 from biplanar.data.files import (
     UTF_8,
     decode_utf8,
@@ -24,7 +25,9 @@ from biplanar.data.formats import CONLLU, HORIZONTAL, INPUTS, JSONL, LINES, PARQ
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_io import chunked
-from biplanar.tokenizer.paragraphs import for_udpipe, paragraphs_of, spaces_after
+from biplanar.tokenizer.paragraphs import paragraphs_of, spaces_after, writable
+from biplanar.tokenizer.segmented import Spacing, TextPart
+from biplanar.tokenizer.segmenter import HINT, LINE_BREAKS, ONLY
 from biplanar.tokenizer.words import comments_for, split_horizontal, split_vertical
 
 # From the number of words before a chunk to the number that it should have.
@@ -46,7 +49,7 @@ class Chunk:
     first_line: int
     last_line: int
     size: int  # bytes of the input, decompressed
-    conllu: Callable[[Parser], list[RawConllu]]  # its sentences
+    conllu: Callable[[Parser], list[RawConllu] | ConlluTable]  # its sentences
     needs_ids: bool = False  # they have no ids of their own: `# sent_id = ` is empty
     skipped: tuple[str, ...] = ()  # errors of records that are left out
 
@@ -65,15 +68,26 @@ def _from_words(sentences: list[list[str]], _: Parser) -> list[RawConllu]:
     return [RawConllu("".join(texts).encode(), "<words>")]
 
 
-def _segmented(paragraphs: list[str], options: dict[str, Any], parser: Parser) -> list[RawConllu]:
-    """Raw text, segmented; it may have no sentences."""
-    text = parser.segmenter.to_conllu(paragraphs, sent_id=lambda _: "", **options)
-    return [RawConllu(text.encode())] if text else []
+def _segmented(part: TextPart, spacing: Spacing, line_breaks: str, parser: Parser) -> list[RawConllu] | ConlluTable:
+    """Raw text, cut into words; it may have no sentences."""
+    table, _ = parser.segmenter.to_table([part], spacing, line_breaks)
+    return [] if table is None else table
+
+
+def _no_id(_: int) -> str:
+    return ""
 
 
 def from_records(records: list[Record], parser: Parser) -> list[RawConllu]:
-    """The sentences of all records."""
-    return [raw for record in records for raw in record.conllu(parser)]
+    """The sentences of all records; texts that follow each other are cut together."""
+    found: list[RawConllu] = []
+    for is_conllu, some in groupby(records, lambda record: record.is_conllu):
+        if is_conllu:
+            found += (raw for record in some for raw in record.given_conllu())
+        else:
+            table, _ = parser.segmenter.to_table([record.part() for record in some], Spacing())
+            found += [RawConllu(table.data)] if table is not None else []
+    return found
 
 
 @dataclass(frozen=True)
@@ -85,6 +99,7 @@ class Source:
     text: str | None = None
     text_encoding: str = UTF_8
     ranges: bool = False  # raw text: the offsets of each token as TokenRange in MISC
+    line_breaks: str = HINT  # raw text: what a line break is, one of `LINE_BREAKS`
     column: str | None = None  # records: which field is parsed; None: `conllu`, or else `text`
     on_error: str = STOP  # records: what is done about a bad one
 
@@ -92,6 +107,7 @@ class Source:
         for name, value, known in (
             ("input format", self.format, (*INPUTS, *RECORDS)),
             ("value of --on-error", self.on_error, ON_ERROR),
+            ("value of --line-breaks", self.line_breaks, LINE_BREAKS),
         ):
             if value is not None and value not in known:
                 raise UnknownNameError(name, value, known)
@@ -109,7 +125,7 @@ class Source:
     def chunks(self, chunk_words: ChunkWords) -> Iterator[Chunk]:
         """All of it, in chunks of about as many words; no chunk has lines of two files."""
         if self.text is not None:
-            data = for_udpipe(self.text).encode()
+            data = writable(self.text).encode()
             yield from self._chunks([data], FileRange("<text>"), self.format or TEXT, chunk_words)
             return
         for file in self.files:
@@ -126,7 +142,8 @@ class Source:
         if file_format == CONLLU:
             return _conllu_chunks(cut_raw_conllu(text, name), chunk_words)
         if file_format in (TEXT, LINES):
-            return self._text_chunks(whole_lines_of(text, name), part, file_format == LINES, chunk_words)
+            line_breaks = ONLY if file_format == LINES else self.line_breaks
+            return self._text_chunks(whole_lines_of(text, name), part, line_breaks, chunk_words)
         if file_format == JSONL:
             return self._record_chunks(read_json_records(text, part.path, part.count + 1, self.column), chunk_words)
         if file_format == PARQUET:
@@ -136,17 +153,18 @@ class Source:
         return _words_chunks(text, name, file_format, chunk_words)
 
     def _text_chunks(
-        self, text: Iterable[str], part: FileRange, presegmented: bool, chunk_words: ChunkWords
+        self, text: Iterable[str], part: FileRange, line_breaks: str, chunk_words: ChunkWords
     ) -> Iterator[Chunk]:
         name, line, before, offset = display_name(part.path), 1, part.before, part.count
-        several = paragraphs_of(text, presegmented=presegmented, size=CHARACTERS_PER_WORD * LEAST_WORDS)
+        several = paragraphs_of(text, lines=line_breaks == ONLY, size=CHARACTERS_PER_WORD * LEAST_WORDS)
         paragraphs = (paragraph for some in several for paragraph in some)
         for content in chunked(paragraphs, lambda paragraph: len(paragraph) // CHARACTERS_PER_WORD, chunk_words):
             ends = sum(paragraph.count("\n") for paragraph in content)
             size = sum(len(paragraph.encode(errors="surrogatepass")) for paragraph in content)
             last = max(line, line + ends - 1)
-            options = {"before": before, "start": offset, "presegmented": presegmented, "ranges": self.ranges}
-            yield Chunk(name, line, last, size, partial(_segmented, content, options), needs_ids=True)
+            text_part = TextPart(content, before, offset, _no_id)
+            conllu = partial(_segmented, text_part, Spacing(ranges=self.ranges), line_breaks)
+            yield Chunk(name, line, last, size, conllu, needs_ids=True)
             line, before = line + ends, spaces_after(before, content)
             offset += sum(map(len, content))
 

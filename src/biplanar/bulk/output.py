@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import IO
 
@@ -104,20 +105,11 @@ def opened(target: str | Path | IO[bytes], task: Task, title: str = "Trees") -> 
         with ParquetStream(target) as table:
             yield table
     elif task.format in DRAWINGS:
-        trees = _Collected()
+        trees = BytesIO()
         yield trees
-        write_all(target, _drawing(trees.decode(), task, title))
+        write_all(target, _drawing(trees.getvalue().decode(), task, title))
     else:
         yield target
-
-
-class _Collected(bytearray):
-    """All results together."""
-
-    def write(self, data: bytes, /) -> int:
-        """Keep some."""
-        self += data
-        return len(data)
 
 
 def _drawing(trees: str, task: Task, title: str) -> bytes:

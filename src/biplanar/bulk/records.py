@@ -12,8 +12,8 @@ from biplanar.data.conllu import RawConllu, missing_end
 from biplanar.data.files import decode_utf8, display_name, raw_lines_of
 from biplanar.data.formats import CONLLU, TEXT
 from biplanar.errors import FileError, FormatError, need
-from biplanar.pipeline.parser import Parser
 from biplanar.tokenizer.paragraphs import paragraphs_of
+from biplanar.tokenizer.segmented import TextPart
 
 RECORDS_AT_ONCE = 1_000  # of a Parquet file
 
@@ -54,15 +54,10 @@ class Record:
         """Bytes of its content in UTF-8."""
         return len(self.content.encode(errors="surrogatepass"))
 
-    def conllu(self, parser: Parser) -> Iterator[RawConllu]:
-        """Its sentences. They begin with its name as `# newdoc id`; those of raw text are numbered behind it."""
-        if self.is_conllu:
-            yield from self.given_conllu()
-            return
+    def part(self) -> TextPart:
+        """Its text. Sentences begin with its name as `# newdoc id`, and are numbered behind it."""
         paragraphs = [one for several in paragraphs_of([self.content]) for one in several]
-        text = parser.segmenter.to_conllu(paragraphs, sent_id=lambda number: f"{self.name}-{number}")
-        if text:
-            yield RawConllu(text.replace("# newdoc\n", self._newdoc, 1).encode())
+        return TextPart(paragraphs, sent_id=lambda number: f"{self.name}-{number}", name=self.name)
 
     def given_conllu(self) -> Iterator[RawConllu]:
         """Its sentences, if it has CoNLL-U; errors name its line."""

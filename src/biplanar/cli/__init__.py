@@ -12,7 +12,7 @@ import sys
 import typer
 
 from biplanar import __version__
-from biplanar.cli import demo, draw, evaluate, export, labels, parse, serve, stats, train
+from biplanar.cli import demo, draw, evaluate, labels, parse, segment, serve, stats, train
 from biplanar.cli.options import Command, Group
 from biplanar.data.files import remove_unfinished
 from biplanar.errors import BiplanarError
@@ -29,8 +29,9 @@ app = typer.Typer(
 )
 for command in (
     parse.parse,
+    segment.segment,
     train.train,
-    export.export,
+    train.export,
     evaluate.evaluate,
     labels.encode,
     labels.decode,

@@ -64,15 +64,20 @@ def evaluate(
         judged, predicted = _parsed(right, model, raw, decoder)
     known = (sentence for file in train for sentence in read_conllu(file, text_encoding)) if train else None
     result = evaluate(right, judged, by=kinds, predicted=predicted, train=known)
+    given = evaluate(right, _parsed(right, model, False, decoder)[0]) if raw and not system else None
     other = paired_bootstrap(right, judged, list(read_conllu(against, text_encoding))) if against else None
     if system and (kept := _kept_columns(result)):
         note = f"{', '.join(kept)}: identical to the gold file, probably kept from the input (parse --retag)"
         typer.echo(f"biplanar: {note}", err=True)
     if as_json:
         numbers = result.to_dict() | ({"bootstrap": other.to_dict()} if other else {})
+        numbers |= {"gold words": given.to_dict()["scores"]} if given else {}
         typer.echo(json.dumps(numbers, indent=2))
     else:
         _print(result, other)
+        if given:
+            las, cost = 100 * given.scores["LAS"].f1, 100 * (given.scores["LAS"].f1 - result.scores["LAS"].f1)
+            typer.echo(f"\nLAS with gold words {las:.2f}: errors of segmentation cost {cost:.2f}")
 
 
 def _parsed(
@@ -108,10 +113,12 @@ def _print(result: Evaluation, other: Bootstrap | None) -> None:
 
 
 def _table(title: str, scores: dict[str, Score]) -> Table:
-    from rich.markup import escape
-
-    table = new_table(title, "", "P %", "R %", "F1 %", "right", "gold", "system")
-    for name, score in scores.items():
-        cells = [f"{100 * share:.2f}" for share in (score.precision, score.recall, score.f1)]
-        table.add_row(escape(name), *cells, str(score.correct), str(score.gold), str(score.system))
-    return table
+    rows = (
+        (
+            name,
+            *(f"{100 * share:.2f}" for share in (score.precision, score.recall, score.f1)),
+            *(str(count) for count in (score.correct, score.gold, score.system)),
+        )
+        for name, score in scores.items()
+    )
+    return new_table(title, ("", "P %", "R %", "F1 %", "right", "gold", "system"), rows)

@@ -18,6 +18,10 @@ cluster_option = partial(typer.Option, rich_help_panel="Cluster")
 
 TEXT_ENCODING = input_option("--text-encoding", help="Of the files that are read: utf-8, utf-16, latin-1, ...")
 
+LINE_BREAKS = input_option(
+    "--line-breaks", help="In raw text: a hint, the end of a sentence, or the only end of sentences."
+)
+
 MODEL = "The name of a model, or its folder. Default: en, the bundled one."
 DECODERS = "search, minimum-risk, greedy or paper (docs/search.md)"
 
@@ -27,6 +31,7 @@ METAVARS = {
     **dict.fromkeys(["columns", "by", "encodings"], "NAMES"),
     "output_dir": "FOLDER",
     "on_error": "stop|skip",
+    "line_breaks": "hint|sentence|only",
     "text": "TEXT",
     "shard_size": "MEGABYTES",
     "address": "URL",

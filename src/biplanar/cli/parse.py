@@ -12,6 +12,7 @@ import typer
 
 from biplanar.cli.options import (
     DECODERS,
+    LINE_BREAKS,
     MODEL,
     TEXT_ENCODING,
     cluster_option,
@@ -45,6 +46,7 @@ def parse(
     kind: Annotated[
         str | None, input_option("--input", help=f"{', '.join((*INPUTS, *RECORDS))}. Default: by the name.")
     ] = None,
+    line_breaks: Annotated[str, LINE_BREAKS] = "hint",
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     column: Annotated[str | None, input_option(help="Column of records to parse. Default: conllu, or text.")] = None,
     on_error: Annotated[str, input_option(help="stop at a bad record of JSON lines or Parquet, or skip it.")] = "stop",
@@ -108,7 +110,7 @@ def parse(
         colour=sys.stdout.isatty(),
         columns=tuple(split_names(columns)),
     )
-    source = Source(tuple(files or ["-"]), kind, text, text_encoding, ranges, column, on_error)
+    source = Source(tuple(files or ["-"]), kind, text, text_encoding, ranges, line_breaks, column, on_error)
     runner = make_engine(EngineConfig(workers, _report, max_workers, gpus_per_worker, address), engine)
     if folder:
         size = shard_size * MEGABYTE

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from biplanar.cli.options import TEXT_ENCODING, split_names
-from biplanar.cli.tables import new_table, show
+from biplanar.cli.tables import cell, new_table, show
 from biplanar.data.files import UTF_8
 
 if TYPE_CHECKING:
@@ -40,81 +41,64 @@ def stats(
     show(*_tables(numbers, speed))
 
 
-def _tables(numbers: dict[str, Any], speed: bool) -> list[Table]:
-    tables = [_size_table(numbers)]
+def _tables(numbers: dict[str, Any], speed: bool) -> Iterator[Table]:
     has_splits = "files" not in numbers
+    yield _size_table(numbers)
     if numbers["encodings"]:
         title = "Coverage of the training trees" if has_splits else "Coverage"
-        tables.append(_coverage_table(title, numbers["encodings"]))
+        columns = ("encoding", "heads %", "before repair %", "sentences %", "plane 2 %")
+        yield new_table(
+            title, columns, ((name, *map(cell, row.values())) for name, row in numbers["encodings"].items())
+        )
     if any(numbers["label_sizes"].values()):
         title = "Labels of train and dev, and those of test unseen there" if has_splits else "Labels"
-        tables.append(_label_table(title, numbers["label_sizes"], numbers["unseen_labels"]))
+        yield _label_table(title, numbers["label_sizes"], numbers["unseen_labels"])
     if numbers["labels"]:
         title = "Labels of train, and words of others with unseen ones, in %"
-        tables.append(_comparison_table(title if has_splits else "Labels by encoding", numbers["labels"]))
+        yield _comparison_table(title if has_splits else "Labels by encoding", numbers["labels"])
         if speed:
-            tables.append(_speed_table(numbers["labels"]))
-    return tables
+            rows = (
+                (name, cell(row["encode"], ",d"), cell(row["decode"], ",d")) for name, row in numbers["labels"].items()
+            )
+            yield new_table("Speed, sentences a second", ("encoding", "encode", "decode"), rows)
 
 
 def _size_table(numbers: dict[str, Any]) -> Table:
-    table = new_table("Sentences", "" if "files" in numbers else "split", "sentences", "non-projective %")
     pairs = iter(numbers["split_sizes"])
     splits = dict(zip(("train", "dev", "test"), zip(pairs, pairs, strict=True), strict=True))
-    for name, (sentences, share) in numbers.get("files", splits).items():
-        table.add_row(name, _cell(sentences, "d"), _cell(share))
+    sizes = numbers.get("files", splits)
+    rows = ((name, cell(sentences, "d"), cell(share)) for name, (sentences, share) in sizes.items())
+    table = new_table("Sentences", ("" if "files" in numbers else "split", "sentences", "non-projective %"), rows)
     if numbers["nonprojectivity"]:
         sentences, arcs = numbers["nonprojectivity"]
         table.add_section()
-        table.add_row("all", "", _cell(sentences))
-        table.add_row("all arcs", "", _cell(arcs))
-    return table
-
-
-def _coverage_table(title: str, encodings: dict[str, dict[str, float | None]]) -> Table:
-    table = new_table(title, "encoding", "heads %", "before repair %", "sentences %", "plane 2 %")
-    for name, row in encodings.items():
-        table.add_row(name, *(_cell(value) for value in row.values()))
+        table.add_row("all", "", cell(sentences))
+        table.add_row("all arcs", "", cell(arcs))
     return table
 
 
 def _label_table(title: str, sizes: dict[str, Any], unseen: dict[str, Any]) -> Table:
     """Encodings that cannot be applied, as words have no tags, have no row."""
-    names = ["encoding", "plane 1", "plane 2", "relation"]
+    columns = ["encoding", "plane 1", "plane 2", "relation"]
     if any(unseen.values()):
-        names += ["unseen 1", "unseen 2", "unseen relation"]
-    table = new_table(title, *names)
-    for name, cells in sizes.items():
-        counts = [*(cells or []), *(cell and cell[0] for cell in unseen[name] or [])]
-        if counts:
-            table.add_row(name, *(_cell(count, "d") for count in counts))
-    return table
+        columns += ["unseen 1", "unseen 2", "unseen relation"]
+    counts = {name: [*(cells or []), *(one and one[0] for one in unseen[name] or [])] for name, cells in sizes.items()}
+    return new_table(title, columns, ((name, *(cell(one, "d") for one in row)) for name, row in counts.items() if row))
 
 
 def _comparison_table(title: str, encodings: dict[str, dict[str, Any]]) -> Table:
     """Bits are the entropy of a word's labels, and of labels and relation."""
-    rows = list(encodings.values())
-    splits = [split for split in ("dev", "test") if any(split in row["unseen"] for row in rows)]
-    unseen = [f"unseen {split}" for split in splits]
-    table = new_table(title, "encoding", "labels", "relations", *unseen, "bits", "+ relation")
-    for name, row in encodings.items():
-        table.add_row(
+    splits = [split for split in ("dev", "test") if any(split in row["unseen"] for row in encodings.values())]
+    columns = ["encoding", "labels", "relations", *(f"unseen {split}" for split in splits), "bits", "+ relation"]
+    rows = (
+        (
             name,
             " + ".join(map(str, row["labels"])),
             str(row["relations"]),
-            *(_cell(row["unseen"].get(split), ".3f") for split in splits),
-            _cell(row["entropy"]),
-            _cell(row["entropy_with_relation"]),
+            *(cell(row["unseen"].get(split), ".3f") for split in splits),
+            cell(row["entropy"]),
+            cell(row["entropy_with_relation"]),
         )
-    return table
-
-
-def _speed_table(encodings: dict[str, dict[str, Any]]) -> Table:
-    table = new_table("Speed, sentences a second", "encoding", "encode", "decode")
-    for name, row in encodings.items():
-        table.add_row(name, *(_cell(row[task], ",d") for task in ("encode", "decode")))
-    return table
-
-
-def _cell(value: float | None, form: str = ".2f") -> str:
-    return "" if value is None else format(value, form)
+        for name, row in encodings.items()
+    )
+    return new_table(title, columns, rows)

@@ -1,4 +1,4 @@
-"""`biplanar train`."""
+"""`biplanar train` and `biplanar export`."""
 
 from __future__ import annotations
 
@@ -88,6 +88,23 @@ def train(
     typer.echo(f"biplanar: the model is in {output}; its card is {folder.card}", err=True)
 
 
+def export(model: Annotated[str, typer.Argument(help="A model's folder, with weights for PyTorch.")]) -> None:
+    """Write a model's network for ONNX Runtime again, in float32 and in int8; training does so by itself.
+
+    biplanar export my-model
+    """
+    from pathlib import Path
+
+    from biplanar.errors import needing
+    from biplanar.pipeline.model_folder import ModelFolder
+
+    with needing("train", "exporting"):
+        from biplanar.pipeline.train import export_model
+    folder = ModelFolder(Path(model))
+    export_model(folder)
+    typer.echo(f"biplanar: the network is in {folder.int8} and {folder.onnx}", err=True)
+
+
 def settings_as_options(arguments: list[str]) -> list[str]:
     """Read `--section.key value` and `--section.key=value` as `--set section.key=value`."""
     result, rest = list[str](), list(arguments)
@@ -118,7 +135,7 @@ def _show(events: Iterator[Event]) -> None:
     from rich.console import Console
 
     from biplanar.pipeline.train import Stage
-    from biplanar.tagger.training import Progress
+    from biplanar.tagger.loop import Progress
 
     console = Console(stderr=True)
     columns = (progress.TextColumn("{task.description}"), progress.BarColumn())

@@ -22,7 +22,12 @@ from biplanar.data.rows import check_column
 from biplanar.data.tree import find_fault
 from biplanar.errors import TreeError
 
-_TAB, _LINE_END, _RETURN, _HASH, _HYPHEN, _DOT, _ZERO, _NINE = (ord(sign) for sign in "\t\n\r#-.09")
+_TAB, _LINE_END, _RETURN, _SPACE, _HASH, _HYPHEN, _DOT, _ZERO, _NINE = (ord(sign) for sign in "\t\n\r #-.09")
+
+# What is written of a sentence that has words and nothing else.
+_TEXT_COMMENT, _NO_VALUES, _NO_SPACE = (
+    np.frombuffer(text, dtype=np.uint8) for text in (b"# text = ", b"\t_\t_\t_\t_\t_\t_\t_\t", b"SpaceAfter=No")
+)
 
 _STEP = 1 << 14  # bytes that are looked through at a time, so that they are still in the CPU cache when looked at again
 _SHORTEST = 2 * 10  # bytes of a word's line: one in each column, and a tab or line end behind it
@@ -36,6 +41,17 @@ FILLED = {LEMMA: _LEMMA, UPOS: _UPOS, XPOS: _XPOS, FEATS: _FEATS}
 _KEPT = -1  # the number of a value that stays as it is
 
 _WORD, _NO_WORD, _WRONG = 1, 0, -1  # what a line's ID says of it
+
+
+@dataclass(frozen=True)
+class ConlluRows:
+    """Words and multiword tokens that are to be written, sentence by sentence, each a row."""
+
+    comments: Sequence[str]  # of each sentence, with their line ends; its text follows them
+    forms: Column
+    misc: Column
+    lasts: Int32s  # of a multiword token, how many words of its sentence there are with its own; 0 for a word
+    offsets: Int64s  # (sentences + 1,): the rows of each sentence
 
 
 @dataclass(frozen=True)
@@ -56,6 +72,22 @@ class ConlluTable:
         offsets = np.zeros(most_words + 1, dtype=np.int64)
         sentences = _find(_signs(data), places, offsets)
         return cls(data, offsets[: sentences + 1], places[:, : offsets[sentences]]) if sentences > 0 else None
+
+    @classmethod
+    def of_rows(cls, rows: ConlluRows) -> ConlluTable:
+        """Write sentences that have words and nothing else yet."""
+        data, places, offsets = _write_rows(
+            *_joined(rows.comments),
+            *_joined(rows.forms.names),
+            rows.forms.ids,
+            *_joined(rows.misc.names),
+            rows.misc.ids,
+            rows.lasts,
+            rows.offsets,
+        )
+        table, is_word = cls(bytes(data), offsets, places), rows.lasts == 0
+        table.__dict__["forms"] = Column(rows.forms.ids[is_word], rows.forms.names)  # as if it had been asked for
+        return table
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -247,15 +279,98 @@ def _write(
                 read = places[filled, word]
         written = _copy(data, read, places[_FEATS, word] + 1, result, written)
         read = places[_ARC, word]
-        head, digits = heads[word], _digits(heads[word])
-        for place in range(digits - 1, -1, -1):
-            result[written + place] = _ZERO + head % 10
-            head //= 10
-        result[written + digits] = _TAB
+        written = _write_number(heads[word], result, written)
+        result[written] = _TAB
         relation = relations[word]
-        written = _copy(names, bounds[relation], bounds[relation + 1], result, written + digits + 1)
+        written = _copy(names, bounds[relation], bounds[relation + 1], result, written + 1)
     _copy(data, read, len(data), result, written)
     return result
+
+
+@compiled()
+def _write_rows(
+    comments: Bytes,
+    comment_bounds: Int64s,
+    forms: Bytes,
+    form_bounds: Int64s,
+    form_ids: Int32s,
+    misc: Bytes,
+    misc_bounds: Int64s,
+    misc_ids: Int32s,
+    lasts: Int32s,
+    offsets: Int64s,
+) -> Any:
+    """The bytes of sentences without tags and trees, the places of their words, and the words of each sentence."""
+    rows, sentences = len(form_ids), len(offsets) - 1
+    size = len(comments) + sentences * (len(_TEXT_COMMENT) + 2)
+    for row in range(rows):
+        form = form_bounds[form_ids[row] + 1] - form_bounds[form_ids[row]]
+        size += 2 * form + misc_bounds[misc_ids[row] + 1] - misc_bounds[misc_ids[row]] + len(_NO_VALUES) + 25
+    data, written = np.empty(size, dtype=np.uint8), 0
+    places, words = np.empty((7, rows), dtype=np.int32), 0
+    word_offsets = np.zeros(sentences + 1, dtype=np.int64)
+    for sentence in range(sentences):
+        first, end = offsets[sentence], offsets[sentence + 1]
+        written = _copy(comments, comment_bounds[sentence], comment_bounds[sentence + 1], data, written)
+        written = _copy(_TEXT_COMMENT, 0, len(_TEXT_COMMENT), data, written)
+        number = covered = 0
+        for row in range(first, end):
+            number += lasts[row] == 0
+            if lasts[row] or number > covered:
+                covered = max(covered, lasts[row])
+                written = _copy(forms, form_bounds[form_ids[row]], form_bounds[form_ids[row] + 1], data, written)
+                start, length = misc_bounds[misc_ids[row]], misc_bounds[misc_ids[row] + 1] - misc_bounds[misc_ids[row]]
+                if not _is_no_space(misc, start, length):
+                    data[written] = _SPACE
+                    written += 1
+        written -= data[written - 1] == _SPACE
+        data[written] = _LINE_END
+        written += 1
+        number = 0
+        for row in range(first, end):
+            written = _write_number(number + 1, data, written)
+            if lasts[row]:
+                data[written] = _HYPHEN
+                written = _write_number(lasts[row], data, written + 1)
+            data[written] = _TAB
+            start = written + 1
+            written = _copy(forms, form_bounds[form_ids[row]], form_bounds[form_ids[row] + 1], data, start)
+            if lasts[row] == 0:
+                number += 1
+                places[_START, words] = start
+                for column in range(_FORM, _ARC):
+                    places[column, words] = written + 2 * (column - _FORM)
+                places[_ARC, words] = written + 2 * (_ARC - _FORM + 1)
+                words += 1
+            written = _copy(_NO_VALUES, 0, len(_NO_VALUES), data, written)
+            written = _copy(misc, misc_bounds[misc_ids[row]], misc_bounds[misc_ids[row] + 1], data, written)
+            data[written] = _LINE_END
+            written += 1
+        data[written] = _LINE_END
+        written += 1
+        word_offsets[sentence + 1] = words
+    return data[:written].copy(), places[:, :words].copy(), word_offsets
+
+
+@compiled()
+def _is_no_space(misc: Bytes, start: int, length: int) -> Any:
+    """Whether MISC says that no white space follows."""
+    for at in range(start, start + length - len(_NO_SPACE) + 1):
+        same = 0
+        while same < len(_NO_SPACE) and misc[at + same] == _NO_SPACE[same]:
+            same += 1
+        if same == len(_NO_SPACE):
+            return True
+    return False
+
+
+@compiled()
+def _write_number(number: int, data: Bytes, at: int) -> Any:
+    digits = _digits(number)
+    for place in range(digits - 1, -1, -1):
+        data[at + place] = _ZERO + number % 10
+        number //= 10
+    return at + digits
 
 
 @compiled()

@@ -19,7 +19,8 @@ from biplanar.data.conllu import EMPTY
 from biplanar.data.forest import Column, Forest
 from biplanar.encodings.automata import check_single_roots
 from biplanar.encodings.encoding import STACKS
-from biplanar.encodings.stacks import Moves, bracket_moves, follow_moves
+from biplanar.encodings.replay import Replay
+from biplanar.encodings.stacks import Moves, bracket_moves, follow_moves, replay_brackets
 from biplanar.errors import LabelError
 from biplanar.planes.assignment import Planes, Strategy, assign_planes
 
@@ -61,6 +62,10 @@ class Brackets:
         """Match brackets on a stack for each direction and plane; a later arc of a word replaces an earlier one."""
         moves = self.moves([column.names for column in columns])
         return np.asarray(follow_moves(np.stack([column.ids for column in columns]), offsets, *moves))
+
+    def replay(self, *labels: Sequence[str]) -> Replay:
+        """The decoding of one sentence, step by step."""
+        return replay_brackets(*labels)
 
     def moves(self, names: Sequence[Sequence[str]]) -> Moves:
         """Every bracket is a move."""

@@ -1,7 +1,8 @@
 """Decoding step by step, as the page shows it: what the labels of one sentence do.
 
 An encoding that has a method `replay` says there in plain Python what its compiled decoder does, for labels as its
-encoder writes them. A step is a part of a word's label. It takes entries from stacks, puts some on, and finds arcs.
+encoder writes them, given by task. A step is a part of a word's label. It takes entries from stacks, puts some on, and
+finds arcs. Labels that each name a head need no such method.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from biplanar.encodings.encoding import Encoding
+import numpy as np
+
+from biplanar.data.forest import Column
+from biplanar.encodings.encoding import HEADS, Encoding, kind_of
 
 
 class Part(NamedTuple):
@@ -19,6 +23,7 @@ class Part(NamedTuple):
     word: int
     start: int
     end: int
+    task: int = 1  # from 1: which of the word's labels
 
 
 class Arc(NamedTuple):
@@ -62,9 +67,9 @@ class Replay:
         for stack, word in self.first:
             self.entries[stack].append(Entry(word))
 
-    def step(self, word: int, start: int, end: int, *story: str | int) -> Step:
+    def step(self, word: int, start: int, end: int, *story: str | int, task: int = 1) -> Step:
         """Begin the next step."""
-        self.steps.append(Step(Part(word, start, end), story=list(story)))
+        self.steps.append(Step(Part(word, start, end, task), story=list(story)))
         return self.steps[-1]
 
     def push(self, stack: int, word: int, code: int = 0) -> None:
@@ -88,7 +93,23 @@ class Replay:
         self.steps[-1].story += story
 
 
-def replay(encoding: Encoding, labels: Sequence[str]) -> Replay | None:
-    """The decoding of one sentence's labels; None for encodings that cannot show it."""
+def replay(encoding: Encoding, *labels: Sequence[str], upos: Sequence[str] = ()) -> Replay | None:
+    """The decoding of one sentence's labels, by task; None for encodings that cannot show it."""
+    if kind_of(encoding) == HEADS:
+        return _replay_heads(encoding, *labels, upos=upos)
     show = getattr(encoding, "replay", None)
-    return None if show is None else show(labels)
+    return None if show is None else show(*labels)
+
+
+def _replay_heads(encoding: Encoding, labels: Sequence[str], *, upos: Sequence[str]) -> Replay:
+    """Each label names a head by itself."""
+    shown = Replay([])
+    heads = encoding.decode([Column.of(labels)], np.array([0, len(labels)]), Column.of(upos))
+    for word, (label, head) in enumerate(zip(labels, heads.tolist(), strict=True), 1):
+        shown.step(word, 0, len(label))
+        if head < 0:
+            shown.say("there is no such head.")
+            continue
+        shown.link(head, word)
+        shown.say(*(("its head is ", head, ".") if head else ("it is the root.",)))
+    return shown

@@ -15,6 +15,7 @@ from biplanar.compiled import compiled
 from biplanar.data.arrays import Bytes, Int32s, Int64s
 from biplanar.data.forest import Column
 from biplanar.encodings.encoding import Encoding
+from biplanar.encodings.replay import Replay
 
 # The moves, and the brackets that are written for them.
 PUSH_DEPENDENT, PUSH_HEAD, POP_DEPENDENT, POP_HEAD = range(4)
@@ -109,6 +110,39 @@ def follow_moves(ids: Int32s, offsets: Int64s, moves: Bytes, starts: Int64s, fir
                     for place in range(starts[label], starts[label + 1]):
                         apply_move(moves[place], task, word, stacks, depths, own)
     return heads
+
+
+def replay_brackets(*labels: Sequence[str]) -> Replay:
+    """What `follow_moves` does with the brackets of one sentence, given by task."""
+    names = ("left arcs (< \\)", "right arcs (/ >)")
+    shown = Replay([(name, plane) for plane in range(1, len(labels) + 1) for name in names])
+    for word, row in enumerate(zip(*labels, strict=True), 1):
+        for task, label in enumerate(row, 1):
+            for place, sign in enumerate(label):
+                if sign in SYMBOLS:
+                    shown.step(word, place, place + 1, task=task)
+                    _replay_move(shown, SYMBOLS.index(sign), task - 1, word)
+    return shown
+
+
+def _replay_move(shown: Replay, move: int, plane: int, word: int) -> None:
+    """What `apply_move` does."""
+    stack = stack_of(move, plane)
+    if is_push(move):
+        waits_for = "its head" if move == PUSH_DEPENDENT else "a dependent"
+        shown.push(stack, word - 1)
+        shown.say(word - 1, f", the word before, goes on the stack to wait for {waits_for}.")
+    elif not shown.entries[stack]:
+        shown.say("the stack is empty, so nothing happens.")
+    else:
+        partner = shown.pop(stack)
+        head, dependent = (partner.word, word) if move == POP_HEAD else (word, partner.word)
+        shown.say("takes ", partner.word, " from the stack")
+        if dependent:
+            shown.link(head, dependent, partner.part)
+            shown.say(*((": ", head, " → ", dependent, ".") if head else (": ", dependent, " is the root.")))
+        else:
+            shown.say(", which can have no head.")
 
 
 def depth_tasks(tasks: Sequence[str]) -> list[str]:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+import shutil
+import tempfile
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import ceil
@@ -10,8 +16,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import srsly
 from numpy.typing import NDArray
-from spacy.attrs import DEP, HEAD, LEMMA, MORPH, POS, SENT_START, TAG
+from spacy.attrs import DEP, HEAD, IS_SPACE, LEMMA, MORPH, ORTH, POS, SENT_START, SPACY, TAG
 from spacy.language import Language
 from spacy.parts_of_speech import IDS
 from spacy.tokens import Doc
@@ -19,15 +26,15 @@ from spacy.util import DummyTokenizer, registry
 from spacy.vocab import Vocab
 
 from biplanar.data import conllu
-from biplanar.data.arrays import Int64s
+from biplanar.data.arrays import Bools, Int64s
+from biplanar.data.conllu import Sentence
 from biplanar.data.forest import Column, offsets_of
 from biplanar.data.documents import noun_chunks, spacy_relation
 from biplanar.decoding import DEFAULT_DECODER
 from biplanar.decoding.beam import Beam
-from biplanar.integrations.carried_model import CarriedModel
-from biplanar.integrations.spacy_sentences import DocSentences
-from biplanar.pipeline.loading import Placement, load
-from biplanar.pipeline.model_folder import ModelFolder
+from biplanar.errors import FileError
+from biplanar.pipeline.loading import Placement, load, load_segmenter
+from biplanar.pipeline.model_folder import ModelFolder, is_inside
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_io import chunked
@@ -45,6 +52,131 @@ SPACE_NAMES, SPACE_POS = {DEP: "dep", TAG: "_SP"}, IDS["SPACE"]
 
 # Documents that are parsed together, if nobody says otherwise.
 BATCH_SIZE = 1000
+
+# A model that travels with a pipeline
+
+
+class CarriedModel(ABC):
+    """What spaCy asks of a component that has files: to write them, and to be loaded from them."""
+
+    @abstractmethod
+    def files(self) -> tuple[ModelFolder, list[Path]]:
+        """The model's folder, and those files of it that travel."""
+
+    @abstractmethod
+    def from_disk(self, path: str | Path, **_: Any) -> Self:
+        """Load the files of a folder."""
+
+    def to_disk(self, path: str | Path, **_: Any) -> None:
+        """Copy the files to a folder, which is made if need be."""
+        for name, file in self._by_name().items():
+            copy = Path(path) / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            if not (copy.exists() and copy.samefile(file)):
+                shutil.copyfile(file, copy)
+
+    def to_bytes(self, **_: Any) -> bytes:
+        """The names of the files, and what is in them."""
+        return bytes(srsly.msgpack_dumps({name: file.read_bytes() for name, file in self._by_name().items()}))
+
+    def from_bytes(self, data: bytes, **_: Any) -> Self:
+        """Load what `to_bytes` gave, from a folder that lasts as long as the component."""
+        return self.from_disk(unpack(data, self))
+
+    def _by_name(self) -> dict[str, Path]:
+        folder, files = self.files()
+        return {file.relative_to(folder.path).as_posix(): file for file in files if file.is_file()}
+
+
+def unpack(data: bytes, owner: object) -> Path:
+    """A folder with the files of `to_bytes`, which lasts as long as its owner; names that lead out are refused."""
+    folder = Path(tempfile.mkdtemp(prefix="biplanar-"))
+    weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
+    for name, content in srsly.msgpack_loads(data).items():
+        if not isinstance(content, bytes) or not isinstance(name, str) or not is_inside(name):
+            raise FileError(f"not a file of a model: {name!r}")
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+# Documents of spaCy
+
+
+@dataclass(frozen=True)
+class DocSentences:
+    """The sentences of a document that have words."""
+
+    doc: Doc
+    texts: list[str]  # of all tokens
+    words: Int64s  # tokens that are no white space
+    spaces: Int64s  # tokens that are
+    offsets: Int64s  # (sentences + 1,): the words of each sentence
+    starts: Bools  # (tokens,): where sentences begin; white space before the first word belongs to the first one
+
+    @classmethod
+    def of(cls, docs: Sequence[Doc], parser: Parser) -> list[DocSentences]:
+        """By the boundaries that documents have, or else by the model's tokenizer."""
+        # Arrays of all tokens at once: an object for each token would take as long as the network.
+        tables = [np.asarray(doc.to_array([ORTH, SPACY, IS_SPACE, SENT_START])).T for doc in docs]
+        texts = [_texts(doc, table[0].tolist()) for doc, table in zip(docs, tables, strict=True)]
+        begins = [table[3].astype(np.int64) == 1 for table in tables]
+        unknown = [at for at, doc in enumerate(docs) if len(doc) and not doc.has_annotation("SENT_START")]
+        found = _boundaries([_spaced(texts[at], tables[at][1].tolist()) for at in unknown], parser) if unknown else []
+        for at, starts in zip(unknown, found, strict=True):
+            begins[at] = starts
+        return [cls._of(*each) for each in zip(docs, texts, (table[2] for table in tables), begins, strict=True)]
+
+    @classmethod
+    def _of(cls, doc: Doc, texts: list[str], is_space: Int64s, begins: Bools) -> DocSentences:
+        words, spaces = np.flatnonzero(is_space == 0), np.flatnonzero(is_space)
+        numbers = np.cumsum(begins)  # (tokens,): of each token's sentence
+        firsts = np.flatnonzero(np.diff(numbers[words], prepend=-1))  # the first word of each sentence
+        starts = np.zeros(len(doc), dtype=bool)
+        starts[np.searchsorted(numbers, numbers[words[firsts]])] = True
+        starts[: words[0] + 1 if len(words) else 0] = False
+        starts[:1] = True
+        return cls(doc, texts, words, spaces, np.append(firsts, len(words)), starts)
+
+    def sentences(self, *, tags: bool) -> list[Sentence]:
+        """Their words for the parser, with the tags that the document has if they are wanted."""
+        forms = [self.texts[at] for at in self.words.tolist()] if len(self.spaces) else self.texts
+        if conllu.find_misfit(forms) is not None:
+            forms = [re.sub(r"\s", " ", form) for form in forms]
+        upos = [self.doc[at].pos_ or "_" for at in self.words.tolist()] if tags else None
+        bounds = list(pairwise(self.offsets.tolist()))
+        return [Sentence.from_words(forms[a:b], upos=upos[a:b] if upos else None) for a, b in bounds]
+
+    def heads_of_spaces(self) -> Int64s:
+        """The word before each white space if it is in the same sentence, else the one behind it."""
+        sentences = np.cumsum(self.starts)
+        behind = np.searchsorted(self.words, self.spaces)
+        before, after = self.words[np.maximum(behind - 1, 0)], self.words[np.minimum(behind, len(self.words) - 1)]
+        fits = (before < self.spaces) & (sentences[before] == sentences[self.spaces])
+        return np.where(fits, before, after)
+
+
+def _texts(doc: Doc, orths: list[int]) -> list[str]:
+    strings = doc.vocab.strings
+    known = {orth: strings[orth] for orth in set(orths)}
+    return [known[orth] for orth in orths]
+
+
+def _spaced(texts: list[str], spaced: list[int]) -> list[str]:
+    return [f"{text} " if space else text for text, space in zip(texts, spaced, strict=True)]
+
+
+def _boundaries(docs: Sequence[list[str]], parser: Parser) -> list[Bools]:
+    """At which tokens of each document the model's tokenizer starts a sentence; all are one text, as paragraphs."""
+    if not parser.folder.takes_text:
+        hint = "add a component that finds sentences before it, such as 'sentencizer'"
+        raise FileError(f"{parser.folder.path}: this model has no tokenizer to find sentences with: {hint}")
+    found = parser.segmenter.sentence_ends(docs)
+    return [np.append(True, ends[:-1]) for ends in found]
+
+
+# The components
 
 
 class BiplanarParser(CarriedModel):
@@ -175,8 +307,7 @@ class BiplanarTokenizer(CarriedModel, DummyTokenizer):
     @cached_property
     def segmenter(self) -> Segmenter:
         """Loaded when it is first needed."""
-        self.folder.verify(self.folder.segmenter, self.folder.whole_tokens)
-        return Segmenter.load(self.folder.segmenter)
+        return load_segmenter(self.folder)
 
     def __call__(self, text: str) -> Doc:
         """A document with the same text to the character; white space beyond single spaces has tokens, as in spaCy."""
@@ -207,7 +338,9 @@ class BiplanarTokenizer(CarriedModel, DummyTokenizer):
 
     def files(self) -> tuple[ModelFolder, list[Path]]:
         """Those of the tokenizer."""
-        return self.folder, [self.folder.segmenter, self.folder.whole_tokens, self.folder.checksums]
+        folder = self.folder
+        own = [folder.udpipe, folder.whole_tokens, folder.checksums]
+        return folder, [*own, *folder.segmenter.path.rglob("*")]
 
     def from_disk(self, path: str | Path, **_: Any) -> Self:
         """Use the tokenizer of a folder."""

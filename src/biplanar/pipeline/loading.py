@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,12 +18,16 @@ from biplanar.pipeline.parser import Parser
 from biplanar.tagger.config import AUTO, Config
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.predict import Scorer
+from biplanar.tokenizer.segmenter import Segmenter, UnitTagger
 
 # What a network can run in, the fastest on a CPU core first.
 RUNTIMES = ("int8", "onnx", "torch")
 
 # Words that go through the network at once: on a CPU core more would only be more padding.
 BATCH_WORDS, DEVICE_BATCH_WORDS = 500, 60_000
+
+# Units of text that go through the segmenter's network at once, which is smaller, for each of these words.
+UNITS_OF_WORD = 4
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,18 @@ def load(
     inventory = LabelInventory(encoding, vocabulary.tasks, weights_of(config))
     scorer = _load_scorer(place, config, vocabulary, threads)
     lemmas = place.folder.read_lemmas()
+    segmenter = partial(load_segmenter, place.folder, place.device, threads)
     origin = Path(model).resolve() if model is not None and Path(model).is_dir() else model
     reload = partial(load, origin, device=device, threads=threads, runtime=runtime)
-    return Parser(scorer, inventory, place.folder, batch_words=place.batch_words, lemmas=lemmas, reload=reload)
+    return Parser(
+        scorer,
+        inventory,
+        place.folder,
+        batch_words=place.batch_words,
+        lemmas=lemmas,
+        load_segmenter=segmenter,
+        reload=reload,
+    )
 
 
 def weights_of(config: Config) -> Weights:
@@ -103,6 +116,23 @@ def _load_scorer(place: Placement, config: Config, vocabulary: Vocabulary, threa
     network = place.folder.int8 if place.runtime == "int8" else place.folder.onnx
     place.folder.verify(network)
     return OnnxTagger(network, vocabulary, threads=threads or 1)
+
+
+def load_segmenter(folder: ModelFolder, device: str = "cpu", threads: int | None = None) -> Segmenter:
+    """What cuts raw text into sentences and words, by the files of a model."""
+    if folder.udpipe.exists():
+        from biplanar.tokenizer.udpipe import UDPipeSegmenter
+
+        folder.verify(folder.udpipe, folder.whole_tokens)
+        return UDPipeSegmenter.load(folder.udpipe)
+    if not folder.takes_text:
+        raise FileError(f"{folder.path}: this model has no segmenter, so it takes words and not raw text")
+    vocabulary, multiword = folder.read_segmenter()
+    own = Placement(folder.segmenter, device, _fastest(folder.segmenter, device))
+    folder.verify(own.folder.int8)
+    config = Config() if own.runtime != "torch" else folder.read_settings()[0]
+    scorer = _load_scorer(own, replace(config, network=config.segmenter.network), vocabulary, threads)
+    return UnitTagger(scorer, vocabulary.tasks, multiword, UNITS_OF_WORD * own.batch_words)
 
 
 @cache

@@ -18,10 +18,12 @@ from biplanar.data.conllu import find_misfit
 from biplanar.data.files import decode_utf8, writing
 from biplanar.encodings.lemmas import LemmaDictionary
 from biplanar.errors import BiplanarError, FileError, FormatError
-from biplanar.tagger.config import Config
+from biplanar.tagger.config import UDPIPE, Config
 from biplanar.tagger.features import Vocabulary
+from biplanar.tokenizer.labels import check_tasks
+from biplanar.tokenizer.multiword import MultiwordTokens
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 
 # The bundled model, and where packages register others: a name, and the folder as an attribute of a module.
 BUNDLED, ENTRY_POINTS = "en", "biplanar.models"
@@ -56,8 +58,9 @@ class ModelFolder:
     weights = _Part("model.safetensors")  # the network for PyTorch
     onnx = _Part("onnx")  # the network for ONNX Runtime, in float32: a folder
     int8 = _Part("int8")  # and in int8
-    segmenter = _Part("tokenizer.udpipe")  # UDPipe's tokenizer, and its tagger where the encoding needs tags
-    whole_tokens = _Part("tokenizer.json")  # what the tokenizer must not cut
+    multiword = _Part("multiword.json")  # of a segmenter: known multiword tokens
+    udpipe = _Part("tokenizer.udpipe")  # UDPipe's tokenizer, and its tagger where the encoding needs tags
+    whole_tokens = _Part("tokenizer.json")  # what UDPipe must not cut
     lemmas = _Part("lemmas.json")  # known lemmas, by UPOS and form; not all models have them
     card = _Part("README.md")  # data, licence, scores and settings
     log = _Part("log.jsonl")  # the records of training, a line each
@@ -104,9 +107,21 @@ class ModelFolder:
         return self.finished if self.finished.path.exists() else self
 
     @property
+    def segmenter(self) -> ModelFolder:
+        """The network that cuts text into words: its vocabulary, weights, and files for ONNX Runtime."""
+        return ModelFolder(self.path / "segmenter")
+
+    @property
+    def takes_text(self) -> bool:
+        """Whether raw text can be cut into words."""
+        return self.segmenter.vocabulary.exists() or self.udpipe.exists()
+
+    @property
     def parts(self) -> tuple[Path, ...]:
         """What loading reads beside the network; not all of it need be there."""
-        return (self.config, self.vocabulary, self.lemmas, self.segmenter, self.whole_tokens)
+        segmenter = self.segmenter
+        own = (self.config, self.vocabulary, self.lemmas, self.udpipe, self.whole_tokens)
+        return (*own, segmenter.vocabulary, segmenter.multiword)
 
     def write_settings(self, config: Config, vocabulary: Vocabulary) -> None:
         """Write settings and vocabulary."""
@@ -131,6 +146,23 @@ class ModelFolder:
         """Read known lemmas, if there are any."""
         return self._read(self.lemmas, _lemmas, LARGEST_LIST) if self.lemmas.exists() else None
 
+    def write_segmenter(self, vocabulary: Vocabulary, multiword: MultiwordTokens) -> None:
+        """Write what the segmenter's network knows."""
+        for path, values in (
+            (self.segmenter.vocabulary, vocabulary.to_dict()),
+            (self.segmenter.multiword, multiword.words),
+        ):
+            with writing(path) as stream:
+                json.dump(values, stream, ensure_ascii=False)
+
+    def read_segmenter(self) -> tuple[Vocabulary, MultiwordTokens]:
+        """Read what the segmenter's network knows, and check every value."""
+        own = self.segmenter
+        return (
+            self._read(own.vocabulary, lambda text: check_tasks(_vocabulary(text)), LARGEST_LIST),
+            self._read(own.multiword, lambda text: MultiwordTokens.from_dict(json.loads(text)), LARGEST_LIST),
+        )
+
     def _read(self, path: Path, parse: Callable[[str], Any], largest: int) -> Any:
         """What a file holds; whatever is wrong with it, the error names the file."""
         self.verify(path)
@@ -148,7 +180,7 @@ class ModelFolder:
     def write_checksums(self) -> None:
         """Write the checksums of all files that loading reads, but for weights, which hold their own."""
         found = [path for path in self.parts if path.exists()]
-        found += [path for part in (self.int8, self.onnx) for path in sorted(part.glob("*"))]
+        found += [path for part in (self.int8, self.onnx, self.segmenter.int8) for path in sorted(part.glob("*"))]
         with writing(self.checksums) as stream:
             stream.writelines(f"{_sha256(path)}  {path.relative_to(self.path).as_posix()}\n" for path in found)
 
@@ -210,6 +242,10 @@ def _config(text: str) -> Config:
         raise ValueError("a key with too many parts")
     values = tomllib.loads(text)
     version = values.pop("format", None)
+    if version == 4 and isinstance(values.get("training"), dict):  # when UDPipe's was the only tokenizer
+        values["training"].pop("segmenter_epochs", None)
+        values["segmenter"] = {"kind": UDPIPE}
+        version = FORMAT_VERSION
     if version != FORMAT_VERSION:
         raise ValueError(f"model format {version!r} instead of {FORMAT_VERSION}")
     if missing := set(Config().to_dict()) - set(values):

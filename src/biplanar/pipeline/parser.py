@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 # Words (or batches, if that is more) that are read to be sorted by length and cut into batches.
 CHUNK_WORDS, CHUNK_BATCHES = 50_000, 10
+
+TEXT_SIZE = 20_000  # characters of texts that are cut into words together
 
 # A sentence that is parsed again, or its words.
 Words = Sentence | list[str] | tuple[str, ...]
@@ -60,12 +63,16 @@ class Parser:
         *,
         batch_words: int,
         lemmas: LemmaDictionary | None = None,
+        load_segmenter: Callable[[], Segmenter] | None = None,
         reload: Callable[[], Parser] | None = None,
     ) -> None:
-        """`lemmas` are known ones, which the network need not predict; `reload` loads the same parser elsewhere."""
+        """`lemmas` are known ones, which the network need not predict; `reload` loads the same parser elsewhere.
+
+        `load_segmenter` loads what cuts raw text into words, when it is first needed.
+        """
         self.scorer, self.inventory, self.folder = scorer, inventory, folder
         self.batch_words, self.lemmas = batch_words, lemmas
-        self._segmenter: Segmenter | None = None
+        self._load_segmenter = load_segmenter
         self._reload = reload
 
     def __repr__(self) -> str:
@@ -82,17 +89,12 @@ class Parser:
         """What its labels are."""
         return self.inventory.encoding
 
-    @property
+    @cached_property
     def segmenter(self) -> Segmenter:
         """What cuts raw text into sentences and words; loaded when it is first needed."""
-        if self._segmenter is None:
-            from biplanar.tokenizer.segmenter import Segmenter
-
-            if not self.folder.segmenter.exists():
-                raise FileError(f"{self.folder.path}: this model has no tokenizer, so it takes words and not raw text")
-            self.folder.verify(self.folder.segmenter, self.folder.whole_tokens)
-            self._segmenter = Segmenter.load(self.folder.segmenter)
-        return self._segmenter
+        if self._load_segmenter is None:
+            raise FileError(f"{self.folder.path}: this parser has no segmenter, so it takes words and not raw text")
+        return self._load_segmenter()
 
     # For people
 
@@ -143,15 +145,25 @@ class Parser:
             raise BiplanarError("pipe takes several texts: pass a list, or call the parser with the text")
         chosen = options.changed(**changes)
         pairs = items if as_tuples else ((item, None) for item in items)
-        read = ((item, context, list(self._sentences([item]))) for item, context in pairs)
         enough = self.chunk_words(chosen)
-        for chunk in chunked(read, lambda one: sum(map(len, one[2])), lambda _: enough):
+        for chunk in chunked(self._read(pairs), lambda one: sum(map(len, one[2])), lambda _: enough):
             stream = self._parsed((sentence for _, _, sentences in chunk for sentence in sentences), chosen)
             results = (one for output in stream for one in output.sentences())
             for item, context, sentences in chunk:
                 own = tuple(islice(results, len(sentences)))
                 result = Document(own) if isinstance(item, (str, Document)) else own[0]
                 yield (result, context) if as_tuples else result
+
+    def _read(self, pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, list[Sentence]]]:
+        """Items of a stream with their sentences; texts that follow each other are cut together."""
+        for some in chunked(pairs, lambda pair: len(pair[0]) if isinstance(pair[0], str) else 1, lambda _: TEXT_SIZE):
+            texts = self._segmented([item for item, _ in some if isinstance(item, str)])
+            for item, context in some:
+                sentences = next(texts) if isinstance(item, str) else self._of_item(item)
+                yield item, context, list(with_offsets(sentences))
+
+    def _segmented(self, texts: list[str]) -> Iterator[Iterable[Sentence]]:
+        return iter(self.segmenter.segment_all(texts) if texts else [])
 
     def _parsed(self, sentences: Iterable[Sentence], options: ParseOptions) -> Iterator[ParserOutput]:
         enough = self.chunk_words(options)
@@ -190,7 +202,9 @@ class Parser:
         """Sentences to be parsed together, with the tags that the encoding needs."""
         return ParserInput(None, self._tagged(sentences))
 
-    def read(self, blocks: Sequence[RawConllu], options: ParseOptions, *, as_objects: bool = False) -> ParserInput:
+    def read(
+        self, content: Sequence[RawConllu] | ConlluTable, options: ParseOptions, *, as_objects: bool = False
+    ) -> ParserInput:
         """Read sentences to be parsed together: as bytes, if MISC will not change, or else as objects."""
         others = any(number not in FILLED for number in self.inventory.output_numbers)
 
@@ -200,7 +214,7 @@ class Parser:
             tags_missing = self.inventory.needs_tagger and EMPTY in table.upos.names
             return not (tags_missing or PROBABILITY.encode() in table.data)
 
-        given = ParserInput.of(blocks, misc_is_kept)
+        given = ParserInput.of(content, misc_is_kept)
         return given if given.table is not None else self.given(given.sentences)
 
     def parse(self, given: ParserInput, options: ParseOptions = DEFAULT_OPTIONS) -> ParserOutput:
@@ -227,11 +241,10 @@ class Parser:
 
     def _sentences(self, items: Iterable[Any]) -> Iterator[Sentence]:
         """The sentences of texts, documents, sentences and lists of words, with offsets in the text of all of them."""
-        return with_offsets(sentence for item in items for sentence in self._of_item(item))
+        read = (self.segmenter.segment(item) if isinstance(item, str) else self._of_item(item) for item in items)
+        return with_offsets(sentence for sentences in read for sentence in sentences)
 
     def _of_item(self, item: Any) -> Iterable[Sentence]:
-        if isinstance(item, str):
-            return self.segmenter.segment(item)
         if isinstance(item, Document):
             return item
         return [item if isinstance(item, Sentence) else Sentence.from_words(_words(item))]

@@ -32,12 +32,16 @@ class ParserInput:
     sentences: list[Sentence] = field(default_factory=list)
 
     @classmethod
-    def of(cls, blocks: Sequence[RawConllu], fits: Callable[[ConlluTable], bool]) -> ParserInput:
+    def of(cls, content: Sequence[RawConllu] | ConlluTable, fits: Callable[[ConlluTable], bool]) -> ParserInput:
         """Read some CoNLL-U: as bytes if it can be and fits, else as sentences, whose errors are raised."""
-        table = ConlluTable.of(b"".join([block.data for block in blocks]))
+        if isinstance(content, ConlluTable):
+            table: ConlluTable | None = content
+        else:
+            table = ConlluTable.of(b"".join([block.data for block in content]))
         if table is not None and fits(table):
             _ = table.forms  # numbered here, as reading may happen elsewhere than parsing
             return cls(table)
+        blocks = [RawConllu(content.data)] if isinstance(content, ConlluTable) else content
         return cls(None, [sentence for block in blocks for sentence in block.sentences()])
 
     def __len__(self) -> int:

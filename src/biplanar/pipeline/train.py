@@ -17,27 +17,28 @@ from biplanar.decoding import DEFAULT_DECODER, DEFAULT_LABEL_DECODER
 from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lemmas import LemmaDictionary
-from biplanar.errors import BiplanarError, FileError, FormatError
+from biplanar.errors import BiplanarError, FileError, FormatError, UnknownNameError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.loading import load, weights_of
 from biplanar.pipeline.model_folder import ModelFolder, write_card
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.tuning import tuned
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint
-from biplanar.tagger.config import Config
+from biplanar.tagger.config import SEGMENTERS, TAGGER, UDPIPE, Config
 from biplanar.tagger.device import choose_device
 from biplanar.tagger.export import export_onnx
 from biplanar.tagger.features import Vocabulary
+from biplanar.tagger.loop import Progress, TrainingLoop, duration
 from biplanar.tagger.network import Tagger
 from biplanar.tagger.runtime import OnnxTagger
 from biplanar.tagger.teachers import Ensemble, Member
-from biplanar.tagger.training import Progress, Record, Trainer, duration
+from biplanar.tagger.training import Record, Trainer
 from biplanar.tagger.vectors import read_vectors
 from biplanar.tagger.weights import load_network, save_weights
-from biplanar.tokenizer.training import epochs_for, train_segmenter
+from biplanar.tokenizer.training import SegmenterRecord, SegmenterTrainer
 
 # Those of columns where the model predicts them.
-METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "UPOS", "XPOS", "UFeats", "Lemmas", "Words", "Sentences")
+METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "UPOS", "XPOS", "UFeats", "Lemmas", "Tokens", "Words", "Sentences")
 
 LARGEST_SEED = 2**32 - 1
 
@@ -97,7 +98,7 @@ class Estimate:
         return text + hint if self.on_cpu and self.seconds > LONG else text
 
 
-Event = Stage | Estimate | Progress | Record | FinalScores
+Event = Stage | Estimate | Progress | Record | SegmenterRecord | FinalScores
 
 
 def train_model(
@@ -147,25 +148,68 @@ def train_model(
     origin = Origin.of(trainer, checksums, "" if start is None else start.network_checksum())
     records, work = _prepare(folder, trainer, origin, resume), folder.unfinished
     yield Stage(_describe(trainer))
+    for event in _run(trainer, work, origin):
+        if isinstance(event, Record):
+            records.append(event)
+            _write_log(work, records)
+        yield event
+    _draw_curves(work, records)
+    tagger = LabelInventory(trainer.encoding, trainer.vocabulary.tasks).needs_tagger
+    device = str(trainer.device)
+    yield from train_segmenter(work, config, train, dev, seed=seed, device=device, threads=threads, tagger=tagger)
+    yield from _finish(work, trainer, train, dev, test, data)
+    _replace_model(folder)
+
+
+def _run(trainer: TrainingLoop, work: ModelFolder, origin: Origin) -> Iterator[Event]:
+    """Train to the end, and keep the best weights and a checkpoint."""
     began = saved = time.monotonic()
     estimated = False
     for event in trainer.run():
-        now = time.monotonic()
-        if isinstance(event, Record):
-            if event.best:
-                save_weights(trainer.kept, work.weights)
-            records.append(event)
-            _write_log(work, records)
-        elif not estimated and event.batch and now - began > ESTIMATE_AFTER:
+        now, is_record = time.monotonic(), not isinstance(event, Progress)
+        if is_record and event.best:
+            save_weights(trainer.kept, work.weights)
+        elif not is_record and not estimated and event.batch and now - began > ESTIMATE_AFTER:
             yield Estimate(event.seconds_left, event.words_per_second, trainer.device.type == "cpu")
             estimated = True
-        if isinstance(event, Record) or (event.batch == 0 and now - saved > SAVE_AFTER):
+        if is_record or (event.batch == 0 and now - saved > SAVE_AFTER):
             save_checkpoint(trainer, work.checkpoint, origin)
             saved = now
         yield event
-    _draw_curves(work, records)
-    yield from _finish(work, trainer, train, dev, test, data)
-    _replace_model(folder)
+
+
+def train_segmenter(
+    folder: ModelFolder,
+    config: Config,
+    train: list[Sentence],
+    dev: list[Sentence],
+    *,
+    seed: int,
+    device: str,
+    threads: int | None = None,
+    tagger: bool = False,
+) -> Iterator[Event]:
+    """Train what cuts text into words, as part of a model folder; with `tagger`, UDPipe's with its tagger."""
+    kind = UDPIPE if tagger else config.segmenter.kind
+    if kind not in SEGMENTERS:
+        raise UnknownNameError("kind of segmenter", kind, SEGMENTERS)
+    if kind == UDPIPE:
+        from biplanar.tokenizer.udpipe import train_udpipe
+
+        yield Stage("training UDPipe's tokenizer")
+        train_udpipe(train, dev, folder.udpipe, tagger=tagger)
+    if kind != TAGGER:
+        return
+    yield Stage("training the segmenter")
+    trainer = SegmenterTrainer(config.segmenter, train, dev, seed=seed, device=device, threads=threads)
+    own, origin = folder.segmenter, trainer.origin()
+    own.path.mkdir(exist_ok=True)
+    if own.checkpoint.exists():
+        load_checkpoint(trainer, own.checkpoint, origin)
+    yield from _run(trainer, own, origin)
+    folder.write_segmenter(trainer.vocabulary, trainer.multiword)
+    network = load_network(own.weights, replace(config, network=config.segmenter.network), trainer.vocabulary)
+    _export_int8(own, network, trainer.vocabulary)
 
 
 def _describe(trainer: Trainer) -> str:
@@ -295,10 +339,6 @@ def _finish(
     config, vocabulary = trainer.config, trainer.vocabulary
     yield Stage("exporting the network")
     _export(folder, *_load_network(folder))
-    if most := config.training.segmenter_epochs:
-        yield Stage("training the tokenizer")
-        tagger = LabelInventory(trainer.encoding, vocabulary.tasks).needs_tagger
-        train_segmenter(train, dev, folder.segmenter, epochs=min(most, epochs_for(train)), tagger=tagger)
     yield Stage("choosing the weights of decoding")
     parser = load(folder.path)
     decoding = tuned(config.decoding, parser.scorer, parser.inventory, dev, parser.batch_words)
@@ -327,8 +367,9 @@ def _replace_model(folder: ModelFolder) -> None:
     new, outdated = folder.finished.path, folder.path / "outdated"
     if not new.exists():
         folder.unfinished.path.rename(new)
-    for old in (folder.lemmas, folder.segmenter, folder.whole_tokens, folder.curves):  # the new model may have none
+    for old in (folder.lemmas, folder.udpipe, folder.whole_tokens, folder.curves):  # the new model may have none
         old.unlink(missing_ok=True)
+    shutil.rmtree(folder.segmenter.path, ignore_errors=True)
     shutil.copytree(new, folder.path, dirs_exist_ok=True)
     shutil.rmtree(outdated, ignore_errors=True)
     new.rename(outdated)
@@ -362,6 +403,10 @@ def export_model(folder: ModelFolder) -> None:
 
 def _export(folder: ModelFolder, network: Tagger, vocabulary: Vocabulary) -> None:
     export_onnx(network, folder.onnx)
+    _export_int8(folder, network, vocabulary)
+
+
+def _export_int8(folder: ModelFolder, network: Tagger, vocabulary: Vocabulary) -> None:
     export_onnx(network, folder.int8, int8=True)
     OnnxTagger(folder.int8, vocabulary).write_known(vocabulary)
 
@@ -374,7 +419,7 @@ def _load_network(folder: ModelFolder) -> tuple[Tagger, Vocabulary]:
 def score(parser: Parser, gold: list[Sentence], *, decoder: str = DEFAULT_DECODER) -> dict[str, dict[str, float]]:
     """Scores in percent by the CoNLL 2018 metric and others, with gold words and, with a tokenizer, from raw text."""
     sources: dict[str, list[Sentence]] = {"gold words": gold}
-    if parser.folder.segmenter.exists():
+    if parser.folder.takes_text:
         sources["raw text"] = parser.segmenter.segment(raw_text(gold))
     pipes = {name: parser.pipe(words, decoder=decoder, retag=True) for name, words in sources.items()}
     predicted = (HEAD, DEPREL, *parser.inventory.output_numbers)

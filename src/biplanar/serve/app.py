@@ -20,27 +20,16 @@ from starlette.types import ASGIApp
 
 from biplanar.decoding import all_decoders
 from biplanar.encodings import all_encodings
+from biplanar.serve import schemas
 from biplanar.serve.batching import Batcher
 from biplanar.serve.config import ServerConfig
 from biplanar.serve.documents import ParseAnswer, compare_plan
 from biplanar.serve.forms import body_fields, media_type, query_fields
-from biplanar.serve.guard import ANSWER, BODY, CLIENT_LEFT, ByteBudget, Guard, Lease
+from biplanar.serve.guard import ANSWER, BODY, CLIENT_LEFT, ByteBudget, Guard, Lease, Metrics
 from biplanar.serve.jobs import RequestPlan
-from biplanar.serve.metrics import Metrics
 from biplanar.serve.models import Models
 from biplanar.serve.openapi import JSON, Operation, describe
 from biplanar.serve.responses import CROSS_ORIGIN_HEADERS, as_refusal, refusal, refused
-from biplanar.serve.schemas import (
-    Choices,
-    Compared,
-    CompareRequest,
-    Health,
-    Parsed,
-    ParseRequest,
-    ProcessRequest,
-    UDPipeModels,
-    UDPipeResult,
-)
 from biplanar.serve.udpipe import models_answer, process_plan
 
 STATIC = Path(__file__).parent / "static"
@@ -61,12 +50,12 @@ class Service:
     def operations(self) -> list[Operation]:
         """The routes that the description tells of."""
         return [
-            Operation(["GET"], "/api/models", self.list_models, Choices),
-            Operation(["POST"], "/api/parse", self.parse, Parsed, ParseRequest),
-            Operation(["POST"], "/api/compare", self.compare, Compared, CompareRequest),
-            Operation(["GET", "POST"], "/models", self.udpipe_models, UDPipeModels),
-            Operation(["GET", "POST"], "/process", self.udpipe_process, UDPipeResult, ProcessRequest),
-            Operation(["GET"], "/healthz", self.health, Health, statuses=(200, 503)),
+            Operation(["GET"], "/api/models", self.list_models, schemas.Choices),
+            Operation(["POST"], "/api/parse", self.parse, schemas.Parsed, schemas.ParseRequest),
+            Operation(["POST"], "/api/compare", self.compare, schemas.Compared, schemas.CompareRequest),
+            Operation(["GET", "POST"], "/models", self.udpipe_models, schemas.UDPipeModels),
+            Operation(["GET", "POST"], "/process", self.udpipe_process, schemas.UDPipeResult, schemas.ProcessRequest),
+            Operation(["GET"], "/healthz", self.health, schemas.Health, statuses=(200, 503)),
             Operation(["GET"], "/metrics", self.show_metrics),
         ]
 
@@ -126,7 +115,7 @@ class Service:
 
     async def list_models(self, _: Request) -> Response:
         """The models, decoders, encodings and limits."""
-        choices: Choices = {
+        choices: schemas.Choices = {
             "default": self.models.default.name,
             "models": [model.facts for model in self.models.all],
             "decoders": list(all_decoders()),
@@ -166,7 +155,7 @@ class Service:
     async def health(self, _: Request) -> Response:
         """Whether requests can be answered."""
         well = self.batcher.is_well
-        health: Health = {"status": "ok" if well else "stuck", "waiting": len(self.batcher.waiting)}
+        health: schemas.Health = {"status": "ok" if well else "stuck", "waiting": len(self.batcher.waiting)}
         return JSONResponse(health, HTTPStatus.OK if well else HTTPStatus.SERVICE_UNAVAILABLE)
 
     async def show_metrics(self, _: Request) -> Response:
@@ -179,8 +168,6 @@ class Service:
         self.batcher.start()
         yield
         await asyncio.to_thread(self.batcher.stop)
-        for model in self.models.all:
-            model.close()
 
 
 class PageFiles(StaticFiles):

@@ -18,9 +18,8 @@ from threading import Condition, Thread
 from starlette.exceptions import HTTPException
 
 from biplanar.serve.config import ServerConfig
-from biplanar.serve.guard import Lease
+from biplanar.serve.guard import Lease, Metrics
 from biplanar.serve.jobs import Job, Parsing, RequestPlan
-from biplanar.serve.metrics import Metrics
 from biplanar.serve.responses import as_refusal, refusal
 
 SMALL = 16 << 10  # bytes; larger requests are for the slow worker, which reads them too
@@ -34,7 +33,7 @@ QUICK_SECONDS, SLOW_SECONDS = 0.2, 0.5
 logger = logging.getLogger(__name__)
 
 
-class Worker:
+class Worker(Thread):
     """A thread that works on a line of jobs, some of them at a time.
 
     What it gets done of a job at a time may cost as much as `room` (and one sentence more). If there is a `slower`
@@ -44,23 +43,19 @@ class Worker:
     def __init__(
         self, name: str, room: float, seconds: float, metrics: Metrics, *, slower: Worker | None = None
     ) -> None:
+        super().__init__(name=f"biplanar-{name}", daemon=True)
         self._room, self._seconds, self._metrics, self._slower = room, seconds, metrics, slower
         self._changed = Condition()
         self._line: list[Job] = []  # a heap: the first one is due
         self._stopping = False
         self._busy_since: float | None = None
-        self._thread = Thread(target=self._run, name=f"biplanar-{name}", daemon=True)
-
-    def start(self) -> None:
-        """Begin to work."""
-        self._thread.start()
 
     def stop(self) -> None:
         """Finish what waits, then end."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
-        self._thread.join()
+        self.join()
 
     def put(self, job: Job) -> None:
         """Let a job wait in line."""
@@ -78,11 +73,12 @@ class Worker:
     def is_well(self, seconds: float) -> bool:
         """Whether the thread is there, and has not been busy with one batch for longer than that."""
         since = self._busy_since
-        return self._thread.is_alive() and (since is None or time.monotonic() - since <= seconds)
+        return self.is_alive() and (since is None or time.monotonic() - since <= seconds)
 
     # In the thread
 
-    def _run(self) -> None:
+    def run(self) -> None:
+        """Work until it is stopped."""
         while self._wait_for_jobs():
             start = self._busy_since = time.monotonic()
             jobs = self._gather()

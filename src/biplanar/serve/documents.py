@@ -121,7 +121,7 @@ class ParseAnswer:
             "log_probability": score if score is not None and math.isfinite(score) else None,
             "probabilities": self._probabilities(sentence),
             "svg": self._drawn(sentence, planes, rows) if request.svg else None,
-            "replay": self._replayed(rows) if request.replay and rows else None,
+            "replay": self._replayed(sentence, rows) if request.replay and rows else None,
             "conllu": sentence.to_conllu(),
         }
 
@@ -151,9 +151,9 @@ class ParseAnswer:
             return None
         return found if found is not None and all(0 <= one <= 1 for one in found) else None
 
-    def _replayed(self, rows: Rows) -> Replay | None:
-        """How the labels are decoded, step by step, if they drive an automaton."""
-        shown = replay(self.encoding, next(iter(rows.values())))
+    def _replayed(self, sentence: Sentence, rows: Rows) -> Replay | None:
+        """How the labels are decoded, step by step, if the encoding can tell."""
+        shown = replay(self.encoding, *rows.values(), upos=sentence.upos)
         return {"stacks": shown.stacks, "first": shown.first, "steps": shown.steps} if shown else None
 
     def _rows(self, sentence: Sentence) -> Rows | None:

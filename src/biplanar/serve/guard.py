@@ -9,12 +9,20 @@ from http import HTTPStatus
 from ipaddress import ip_address
 from threading import Lock
 
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from biplanar.serve.config import ServerConfig
-from biplanar.serve.metrics import Metrics
 from biplanar.serve.responses import SECURITY_HEADERS, refusal, refused
 
 CLIENT_LEFT = 499  # not in HTTP, but what other servers log for it
@@ -22,6 +30,9 @@ SENT_AT_ONCE = 1 << 16  # bytes; what the client does not read yet stays here an
 LONGEST_SHOWN = 100  # characters of a header in a message
 
 BODY, ANSWER = "body_lease", "answer_lease"  # keys of a request's state
+BUCKETS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0, 120.0)  # seconds of a request
+
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True)
@@ -41,7 +52,7 @@ class Guard:
             await self.routes(scope, receive, send)
             return
         exchange = Exchange(send)
-        leases = {BODY: self.bodies.lease(), ANSWER: self.answers.lease()}
+        leases = {BODY: Lease(self.bodies), ANSWER: Lease(self.answers)}
         scope.setdefault("state", {}).update(leases)
         try:
             await self._chosen(scope)(scope, receive, exchange.send)
@@ -85,6 +96,35 @@ class Exchange:
         await self.forward({**message, "body": body[last:]} if starts else message)
 
 
+class Metrics:
+    """Counters, a histogram and gauges; any thread may add to them. Each server has its own."""
+
+    def __init__(self) -> None:
+        self.registry = to = CollectorRegistry()
+        paths = ["path"]
+        self.requests = Counter(
+            "biplanar_requests", "Requests by path and status; 499: the client left.", [*paths, "status"], registry=to
+        )
+        self.request_seconds = Histogram(
+            "biplanar_request_seconds", "Time until the answer begins, by path.", paths, registry=to, buckets=BUCKETS
+        )
+        self.sentences = Counter("biplanar_sentences", "Sentences parsed.", registry=to)
+        self.words = Counter("biplanar_words", "Words parsed.", registry=to)
+        self.batches = Counter("biplanar_batches", "Batches parsed.", registry=to)
+        self.batch_requests = Counter("biplanar_batch_requests", "Requests in each batch, added up.", registry=to)
+        self.work_seconds = Counter("biplanar_work_seconds", "Time in which the workers were not idle.", registry=to)
+        self.abandoned = Counter("biplanar_abandoned", "Requests whose client left or whose time was up.", registry=to)
+        self.errors = Counter("biplanar_errors", "Requests that failed by an error of the server.", registry=to)
+        self.queue = Gauge("biplanar_queue_requests", "Requests that are worked on or wait.", registry=to)
+        self.held_bytes = Gauge("biplanar_held_bytes", "Bytes of requests that arrive or wait.", registry=to)
+        self.unread_bytes = Gauge("biplanar_unread_bytes", "Bytes of answers until they are read.", registry=to)
+        ProcessCollector(registry=to)
+
+    def text(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+
 # Bytes that requests and answers hold
 
 
@@ -94,10 +134,6 @@ class ByteBudget:
     def __init__(self, limit: int) -> None:
         self.limit, self.held = limit, 0
         self.lock = Lock()
-
-    def lease(self) -> Lease:
-        """A lease that holds nothing yet."""
-        return Lease(self)
 
 
 class Lease:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from biplanar.data.conllu import Sentence
 from biplanar.decoding import all_decoders
@@ -23,13 +24,11 @@ from biplanar.planes.crossings import is_projective
 from biplanar.serve.jobs import Parsing
 from biplanar.serve.responses import refusal
 from biplanar.serve.schemas import ModelFacts
-from biplanar.serve.tokenizing import TokenizerProcess
 
 # Other names of the bundled model, as clients of UDPipe know it.
 MORE_NAMES = {BUNDLED: "english-ewt"}
 
-# Characters of raw text; more are tokenized in another process.
-LARGE_TEXT = 16 << 10
+CHARACTERS_AT_ONCE = 20_000  # of raw text, after which other requests may have their turn
 
 _CARD_ROW = re.compile(r"^\| ([^|\n]+) \| ([^|\n]+) \|$", re.MULTILINE)
 
@@ -85,7 +84,7 @@ class Model:
     @cached_property
     def takes_raw_text(self) -> bool:
         """Whether there is a tokenizer."""
-        return self.parser.folder.segmenter.exists()
+        return self.parser.folder.takes_text
 
     @cached_property
     def has_udpipe_tagger(self) -> bool:
@@ -105,25 +104,16 @@ class Model:
             "name": self.name,
             "encoding": self.encoding,
             "raw_text": self.takes_raw_text,
+            "several_trees": finds_several_trees(self.parser.encoding),
             "columns": self.columns,
             "description": f"trained on {treebank}; licence: {self.licence}",
         }
 
     # What it does
 
-    def segmented(self, text: str, **options: bool) -> Iterator[Sentence]:
+    def segmented(self, text: str, **options: Any) -> Iterator[Sentence]:
         """The sentences of raw text, with the options of `Segmenter.stream`."""
-        if len(text) > LARGE_TEXT:
-            return self._tokenizer_process.stream(text, **options)
-        return self.parser.segmenter.stream([text], **options)
-
-    @cached_property
-    def _tokenizer_process(self) -> TokenizerProcess:
-        return TokenizerProcess(self.parser.folder.segmenter)
-
-    def close(self) -> None:
-        """End the process that was started for the model."""
-        self._tokenizer_process.close()
+        return self.parser.segmenter.stream([text], size=CHARACTERS_AT_ONCE, **options)
 
     def parsable(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
         """The same sentences; one without the part-of-speech tags that the model needs is refused."""

@@ -114,7 +114,7 @@ UDPipeResult = dict[Literal["model", "acknowledgements", "result"], str | list[s
 
 
 class Replay(TypedDict):
-    """A decoding step by step. A part of a label is a word, and a start and an end in its label."""
+    """A decoding step by step. A part of a label is a word, a start and an end in its label, and which label it is."""
 
     stacks: Annotated[list[tuple[str, int]], Field(description="Name, and plane or 0.")]
     first: Annotated[list[tuple[int, int]], Field(description="What lies on a stack at first: stack and word.")]
@@ -132,7 +132,7 @@ class Tree(TypedDict):
     log_probability: float | None
     probabilities: Sequence[Share] | None
     svg: str | None
-    replay: Annotated[Replay | None, Field(description="Null for brackets, and for labels that each name a head.")]
+    replay: Annotated[Replay | None, Field(description="Null if it was not asked for, or the encoding cannot tell.")]
     conllu: str
 
 
@@ -182,6 +182,7 @@ class ModelFacts(TypedDict):
     name: str
     encoding: str
     raw_text: bool
+    several_trees: Annotated[bool, Field(description="Whether `best` may be more than 1.")]
     columns: Annotated[Sequence[str], Field(description="The columns that it predicts beside the tree.")]
     description: str
 

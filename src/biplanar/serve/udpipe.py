@@ -16,11 +16,12 @@ from biplanar.serve.jobs import Parsing, RequestPlan, Trees
 from biplanar.serve.models import Model, Models
 from biplanar.serve.responses import refusal
 from biplanar.serve.schemas import ProcessRequest, validated
+from biplanar.tokenizer.segmenter import HINT, ONLY
 from biplanar.tokenizer.words import numbered, split_horizontal, split_vertical
 
 TOKENIZER, CONLLU = "tokenizer", "conllu"
 TOKENIZERS = (TOKENIZER, "generic_tokenizer")
-TOKENIZER_OPTIONS = ("presegmented", "normalized_spaces", "ranges")
+SPACING = ("normalized_spaces", "ranges")
 OFF = "none"  # switches a stage off, as leaving it out does
 NO_BREAK_SPACE = "\u00a0"  # stands for a space within a word where spaces stand between words
 
@@ -103,7 +104,8 @@ def _read(source: str, request: ProcessRequest, model: Model) -> Iterator[Senten
         raise refusal(f"the model {model.name} has no tokenizer: send words, horizontal, vertical or as CoNLL-U")
     inline = request.input.partition("=")[2]  # as in `input=tokenizer=ranges`
     options = (request.tokenizer if TOKENIZER in request.model_fields_set else inline).split(";")
-    return model.segmented(text, **{name: name in options for name in TOKENIZER_OPTIONS})  # others are ignored
+    line_breaks = ONLY if "presegmented" in options else HINT
+    return model.segmented(text, line_breaks=line_breaks, **{name: name in options for name in SPACING})
 
 
 def _conllu(text: str) -> Iterator[Sentence]:

@@ -15,13 +15,14 @@ from biplanar.data.forest import Forest
 from biplanar.errors import BiplanarError
 from biplanar.tagger.config import DecodingConfig
 from biplanar.tagger.features import Corpus
+from biplanar.tagger.loop import TrainingLoop
 from biplanar.tagger.training import Trainer
 from biplanar.tagger.weights import checksum, fill, open_tensors, read_tensors, write_tensors
 
 RANDOM, RANDOM_CUDA = "random.cpu", "random.cuda"
 
 # What a trainer counts.
-STATE = ("epoch", "best_las", "stale", "loss", "words")
+STATE = ("epoch", "best_score", "stale", "loss", "words")
 
 # Settings of when training ends and of decoding: they may change when a training is resumed.
 MAY_CHANGE = {"training.epochs", "training.patience"} | {f"decoding.{one.name}" for one in fields(DecodingConfig)}
@@ -77,7 +78,7 @@ def _treebank(corpus: Corpus, forest: Forest) -> list[Any]:
     return [corpus.forms, corpus.words, corpus.offsets, forest.heads, *columns]
 
 
-def save_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
+def save_checkpoint(trainer: TrainingLoop, path: Path, origin: Origin) -> None:
     """Write all that a training needs to go on as if it had never stopped."""
     tensors = {f"network.{name}": tensor for name, tensor in trainer.network.state_dict().items()}
     tensors |= {f"auxiliary.{name}": tensor for name, tensor in trainer.auxiliary.state_dict().items()}
@@ -93,7 +94,7 @@ def save_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
     write_tensors(tensors, metadata, path)
 
 
-def load_checkpoint(trainer: Trainer, path: Path, origin: Origin) -> None:
+def load_checkpoint(trainer: TrainingLoop, path: Path, origin: Origin) -> None:
     """Take up a training where a checkpoint left it; it must have been started with the same."""
     tensors, metadata = read_tensors(path)
     if differences := Origin(**json.loads(metadata["origin"])).differences(origin):

@@ -38,6 +38,9 @@ ShareBelowOne = Annotated[float, Bounds(0, 0.999999)]
 Positive = Annotated[float, Bounds(1e-15, 1000)]
 Weight = Annotated[float, Bounds(0, 1000)]
 
+# Kinds of segmenters.
+SEGMENTERS = TAGGER, UDPIPE, NO_SEGMENTER = "tagger", "udpipe", "none"
+
 # How messages name the types of settings.
 TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
@@ -93,7 +96,6 @@ class TrainingConfig:
     taught: Share = 0.7  # with teachers: the share of the loss that is on their soft targets
     evaluations: Count = 20  # on dev, over the whole training
     patience: Count | None = None  # evaluations without progress before training stops early
-    segmenter_epochs: Count | None = 10  # of UDPipe's tokenizer, at most: small treebanks get fewer
     amp: bool = True  # half precision where the device gains from it
 
 
@@ -105,6 +107,39 @@ class VocabularyConfig:
     min_char_count: Count = 2  # and rarer characters
     vectors: str | None = None  # word2vec (text or binary), fastText .vec or GloVe file
     vectors_limit: Count | None = None  # read up to n vectors
+
+
+@dataclass(frozen=True)
+class SegmenterConfig:
+    """From text to words: a tagger over units of text, smaller than the parser's."""
+
+    kind: str = TAGGER  # or `udpipe`: UDPipe's tokenizer; or `none`: the model takes words only
+    hidden: Width = 96  # width of the LSTM layers, per direction, and of a unit
+    layers: Annotated[int, Bounds(1, 100)] = 2  # LSTM layers
+    dropout: ShareBelowOne = 0.3  # the same mask for all units of a window
+    updates: Count = 1500  # for a treebank of 200,000 words; smaller ones get fewer
+    batch_units: Count = 3200  # units of a batch
+    learning_rate: Positive = 0.006
+
+    @property
+    def network(self) -> NetworkConfig:
+        """The network's settings."""
+        return NetworkConfig(
+            word_dim=self.hidden // 2,
+            char_dim=self.hidden // 3,
+            char_hidden=self.hidden // 2,
+            form_dim=self.hidden,
+            hidden=self.hidden,
+            layers=self.layers,
+            output_hidden=None,
+            dropout=self.dropout,
+            word_dropout=0.1,
+            arcs=False,
+            attention=False,
+            depths=False,
+            relation_hidden=None,
+            columns="",
+        )
 
 
 @dataclass(frozen=True)
@@ -127,6 +162,7 @@ class Config:
     training: TrainingConfig = field(default_factory=TrainingConfig)
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
+    segmenter: SegmenterConfig = field(default_factory=SegmenterConfig)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], base: Config | None = None) -> Config:
@@ -175,6 +211,7 @@ CONFIGS = {
             columns="",
         ),
         auxiliary=AuxiliaryConfig(arcs=0.0, relations=0.0),
+        segmenter=SegmenterConfig(kind=UDPIPE),
     ),
     "accurate": Config(),
     # A tagger and nothing else: labels alone decide, and time and memory grow with the length of a sentence only.

@@ -20,6 +20,8 @@ from biplanar.tagger.tensors import TensorBatch, TensorSpellings
 # Libraries allocate what they need in their first calls, which cannot be recorded.
 EAGER_STEPS = 3
 
+FEATURES = 6  # arrays that a batch is made of
+
 FORM_STEP = 128  # numbers of forms are rounded up to multiples of this
 
 

@@ -1,19 +1,15 @@
-"""Training: a stream of records, one for each evaluation on dev, that can be stopped anywhere and resumed."""
+"""Training a parser: from trees to labels, the losses of a batch, and evaluations on dev."""
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from biplanar.data.arrays import Int64s
 from biplanar.data.conllu import Sentence
@@ -28,16 +24,15 @@ from biplanar.encodings.columns import COLUMNS, UNLABELLED, get_columns
 from biplanar.encodings.encoding import STACKS, kind_of
 from biplanar.encodings.lifting import lift
 from biplanar.encodings.stacks import DEPTH_TASK, StackEncoding, depth_columns
-from biplanar.errors import BiplanarError, TreeError
-from biplanar.tagger.config import AUTO, Config, ConfigError
-from biplanar.tagger.cuda_graphs import GraphedSteps, PaddedArrays, tensors
+from biplanar.errors import TreeError
+from biplanar.tagger.config import Config, ConfigError
 from biplanar.tagger.device import TorchTagger
-from biplanar.tagger.features import Corpus, Spellings, Vocabulary, batches_by_words
+from biplanar.tagger.features import Corpus, Vocabulary
+from biplanar.tagger.loop import TrainingLoop
 from biplanar.tagger.network import AuxiliaryHeads, Tagger, build_network
 from biplanar.tagger.predict import parse_corpus
 from biplanar.tagger.teachers import ARCS, RELATION, Ensemble, Member, SoftTargets, soft_targets
-from biplanar.tagger.tensors import TensorBatch, TensorSpellings
-from biplanar.tagger.threads import ThreadTuner
+from biplanar.tagger.tensors import TensorBatch
 from biplanar.tagger.weights import start_from
 
 Vectors = Mapping[str, NDArray[np.float32]]
@@ -46,30 +41,6 @@ DEV_BATCH_WORDS = 20_000
 
 # While a network is still unsure of everything, a thorough search would take longer than an epoch.
 QUICK = Beam(states=32, wider=2, edges=100_000, nodes=2_000)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Batches of the current epoch that are done; while there are none, the training may be saved."""
-
-    epoch: int  # from 1
-    epochs: int
-    batch: int
-    batches: int
-    seconds_left: float  # until the last epoch is done, by the speed so far
-    words_per_second: float
-
-    def __str__(self) -> str:
-        left = f", {duration(self.seconds_left)} left" if math.isfinite(self.seconds_left) else ""
-        return f"epoch {self.epoch}/{self.epochs}, batch {self.batch}/{self.batches}{left}"
-
-
-def duration(seconds: float) -> str:
-    """As people say it: 40 s, 12 min, 3 h 5 min."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 @dataclass(frozen=True)
@@ -142,28 +113,10 @@ class Gold:
     soft: dict[str, tuple[Tensor, Tensor]]  # (all words, labels) by task: labels and their probabilities
 
 
-class Pace:
-    """How fast a training is."""
+class Trainer(TrainingLoop):
+    """The training of a parser."""
 
-    def __init__(self, epochs: int, words: int) -> None:
-        """`epochs` are still to be done, each of a number of words."""
-        self._epochs, self._words, self._done, self._start = epochs, words, 0.0, time.monotonic()
-
-    def add(self, epochs: float) -> None:
-        """A share of an epoch has been done."""
-        self._done += epochs
-
-    @property
-    def now(self) -> tuple[float, float]:
-        """Seconds left, and words per second; before the first batch nobody knows."""
-        if not self._done:
-            return math.inf, math.nan
-        each = (time.monotonic() - self._start) / self._done
-        return each * (self._epochs - self._done), self._words / each
-
-
-class Trainer:
-    """The state of a training: what a checkpoint must hold, and the steps that change it."""
+    auxiliary: AuxiliaryHeads
 
     def __init__(
         self,
@@ -186,67 +139,39 @@ class Trainer:
         PyTorch on the CPU, for the whole process; without, the number is chosen by measuring.
         """
         _check(config)
-        self.config, self.seed, self.device = config, seed, torch.device(device)
+        self.config = config
         self.encoding = get_encoding(config.encoding)
         self.train_examples = Examples.of(train, self.encoding, config, vectors, _numbers(treebanks, config))
-        self.vocabulary = self.train_examples.vocabulary
+        vocabulary = self.train_examples.vocabulary
         self.dev = Forest.from_sentences(dev)
         self.dev_corpus = Corpus.of(sentence.forms for sentence in dev)
-        self._spellings = Spellings.of(self.train_examples.corpus.forms, self.vocabulary)
         torch.manual_seed(seed)
-        network = build_network(config, self.vocabulary)
+        network = build_network(config, vocabulary)
         with torch.no_grad():
             for form, vector in (vectors or {}).items():
-                network.encoder.put_vector(self.vocabulary.form_ids[form], torch.from_numpy(vector))
+                network.encoder.put_vector(vocabulary.form_ids[form], torch.from_numpy(vector))
         if start is not None:
-            start_from(network, self.vocabulary, *start)
-        self.network = network.to(self.device)
-        self.auxiliary = AuxiliaryHeads(
+            start_from(network, vocabulary, *start)
+        auxiliary = AuxiliaryHeads(
             config.auxiliary,
-            self.network.width,
+            network.width,
             config.network.dropout,
-            len(self.vocabulary.tasks["deprel"]),
-            arc_dim=None if self.network.arcs else config.network.arc_dim,
-        ).to(self.device)
-        self.batches = max(1, round(len(self.train_examples.forest.heads) / config.training.batch_words))
-        epochs, rate = config.training.epochs, config.training.learning_rate
-        self.epochs = enough_epochs(self.batches, config.training.updates) if epochs == AUTO else epochs
-        self.learning_rate = good_learning_rate(self.batches) if rate == AUTO else rate
-        on_cuda = self.device.type == "cuda"
-        self.optimizer = torch.optim.Adam(
-            [*self.network.parameters(), *self.auxiliary.parameters()],
-            lr=torch.tensor(self.learning_rate, device=self.device) if on_cuda else self.learning_rate,
-            betas=(0.9, 0.95),
-            eps=1e-8,
-            fused=on_cuda,
-            capturable=on_cuda,
+            len(vocabulary.tasks["deprel"]),
+            arc_dim=None if network.arcs else config.network.arc_dim,
         )
-        self.average = None
-        if config.training.average is not None:
-            mean = get_ema_multi_avg_fn(config.training.average)  # type: ignore[no-untyped-call]
-            self.average = AveragedModel(self.network, multi_avg_fn=mean)
-        self.epoch, self.best_las, self.stale = 0, -1.0, 0
-        self.loss, self.words = 0.0, 0  # since the last evaluation
-        if threads is not None:
-            torch.set_num_threads(threads)
-        tunes = threads is None and self.device.type == "cpu"
-        self._tuner = ThreadTuner(torch.get_num_threads()) if tunes else None
+        corpus, where = self.train_examples.corpus, torch.device(device)
+        super().__init__(
+            network, auxiliary, vocabulary, corpus, config.training, seed=seed, device=where, threads=threads
+        )
         # The last row of each is that of padding.
         self._targets = {
-            task: self._table(np.append(column.ids.astype(np.int64), UNLABELLED))
+            task: self.table(np.append(column.ids.astype(np.int64), UNLABELLED))
             for task, column in self.train_examples.targets.items()
         }
         self.soft_targets = {
-            task: tuple(self._table(np.pad(table, ((0, 1), (0, 0)))) for table in (soft.labels, soft.probabilities))
+            task: tuple(self.table(np.pad(table, ((0, 1), (0, 0)))) for table in (soft.labels, soft.probabilities))
             for task, soft in self._soft_targets(teachers).items()
         }
-        corpus = self.train_examples.corpus
-        self._padded = PaddedArrays(corpus, self._spellings, config.training.batch_words) if on_cuda else None
-        parameters = [*self.network.parameters(), *self.auxiliary.parameters()]
-        self._graphed = GraphedSteps(self._padded_step, parameters, self.device) if on_cuda else None
-
-    def _table(self, array: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(array).to(self.device)
 
     def _soft_targets(self, teachers: Sequence[Member]) -> dict[str, SoftTargets]:
         if not teachers:
@@ -259,101 +184,14 @@ class Trainer:
         corpus, heads = self.train_examples.corpus, self.train_examples.forest.heads
         return soft_targets(Ensemble(teachers, known), corpus, heads, DEV_BATCH_WORDS)
 
-    @property
-    def kept(self) -> Tagger:
-        """The network that is judged and kept: the one that is trained, or the running mean of its weights."""
-        return self.network if self.average is None else cast(Tagger, self.average.module)
+    def record(self, loss: float, speed: float, best: bool, scores: tuple[float, ...]) -> Record:
+        """UAS and LAS on dev."""
+        return Record(self.epoch, self.epochs, loss, scores[0], scores[-1], speed, best)
 
-    @property
-    def finished(self) -> bool:
-        """Whether all epochs are done, or patience has ended."""
-        patience = self.config.training.patience
-        return self.epoch >= self.epochs or (patience is not None and self.stale >= patience)
-
-    def run(self) -> Iterator[Progress | Record]:
-        """Train to the end, telling progress before each epoch and after each batch.
-
-        After a record, and before the first batch of an epoch, the state may be saved.
-        """
-        every = max(1, round(self.epochs / self.config.training.evaluations))
-        pace = Pace(self.epochs - self.epoch, int(self.train_examples.corpus.lengths.sum()))
-        start, before = time.monotonic(), self.words
-        while not self.finished:
-            yield from self._run_epoch(pace)
-            self.epoch += 1
-            if self.epoch % every == 0 or self.epoch == self.epochs:
-                speed = (self.words - before) / (time.monotonic() - start)
-                uas, las = self.evaluate()
-                best = las > self.best_las
-                self.best_las, self.stale = max(las, self.best_las), 0 if best else self.stale + 1
-                loss, self.loss, self.words = self.loss / self.words, 0.0, 0
-                yield Record(self.epoch, self.epochs, loss, uas, las, speed, best)
-                start, before = time.monotonic(), 0
-
-    def _run_epoch(self, pace: Pace) -> Iterator[Progress]:
-        """One round over the training sentences; batches are of similar lengths, in random order."""
-        rng = np.random.default_rng([self.seed, self.epoch])
-        lengths = self.train_examples.corpus.lengths
-        order = np.argsort(lengths * rng.uniform(0.8, 1.25, len(lengths)), kind="stable")
-        batches = batches_by_words(lengths, self.config.training.batch_words, order)
-        total = torch.zeros((), device=self.device)
-        self.network.train()
-        self.auxiliary.train()
-        yield Progress(self.epoch + 1, self.epochs, 0, len(batches), *pace.now)
-        for at, number in enumerate(rng.permutation(len(batches))):
-            self._set_learning_rate((self.epoch + at / len(batches)) / self.epochs)
-            chosen = batches[number]
-            with nullcontext() if self._tuner is None else self._tuner.step(int(lengths[chosen].sum())):
-                total += self._step(chosen)
-            pace.add(1 / len(batches))
-            yield Progress(self.epoch + 1, self.epochs, at + 1, len(batches), *pace.now)
-        loss = float(total)
-        if not math.isfinite(loss):
-            raise BiplanarError(f"training diverged in epoch {self.epoch + 1}: try a lower training.learning_rate")
-        self.loss, self.words = self.loss + loss, self.words + int(lengths.sum())
-
-    def _set_learning_rate(self, progress: float) -> None:
-        """Up during the warm-up, then straight down to nothing."""
-        warmup = self.config.training.warmup
-        share = progress / warmup if progress < warmup else (1 - progress) / max(1 - warmup, 1e-9)
-        rate = self.learning_rate * max(share, 1e-3)
-        for group in self.optimizer.param_groups:
-            if isinstance(group["lr"], Tensor):
-                group["lr"].fill_(rate)  # graphs read it from where it is
-            else:
-                group["lr"] = rate
-
-    def _step(self, chosen: Int64s) -> Tensor:
-        """One update; gives the loss, summed over words, without waiting for the device."""
-        if self._graphed is not None and self._padded is not None:
-            mask = self._padded.mask(chosen)
-            loss = self._graphed([*self._padded.arrays(chosen, mask), *self._gold_arrays(chosen, mask)])
-        else:
-            features = self.train_examples.corpus.batch(chosen)
-            used, features = features.own_forms
-            spellings = TensorSpellings.of(self._spellings.some(used), self.device)
-            gold = self._gold(*map(self._table, self._gold_arrays(chosen, features.mask)))
-            loss = self._update(spellings, TensorBatch(features, self.device), gold)
-        if self.average is not None:
-            self.average.update_parameters(self.network)
-        return loss
-
-    def _padded_step(self, inputs: list[Tensor]) -> Tensor:
-        """A step on a device that is recorded as a graph: shapes alone decide what is computed."""
-        *features, positions, heads, governors = inputs
-        spellings, batch = tensors(features)
-        return self._update(spellings, batch, self._gold(positions, heads, governors))
-
-    def _update(self, spellings: TensorSpellings, batch: TensorBatch, gold: Gold) -> Tensor:
-        use_amp = self.config.training.amp and self.device.type == "cuda"
-        self.optimizer.zero_grad(set_to_none=True)
-        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_amp, cache_enabled=False):
-            loss, auxiliary_loss = self.losses(self.network.encoder.represent(spellings), batch, gold)
-        (loss + auxiliary_loss).backward()  # type: ignore[no-untyped-call]
-        parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
-        nn.utils.clip_grad_norm_(parameters, self.config.training.clip)
-        self.optimizer.step()
-        return loss.detach() * gold.words
+    def step_losses(self, forms: Tensor, batch: TensorBatch, arrays: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+        """The tagger's loss, that of the auxiliary heads, and the number of words."""
+        gold = self._gold(*arrays)
+        return *self.losses(forms, batch, gold), gold.words
 
     def losses(self, forms: Tensor, batch: TensorBatch, gold: Gold) -> tuple[Tensor, Tensor]:
         """The tagger's loss, and that of the auxiliary heads."""
@@ -407,8 +245,8 @@ class Trainer:
         taught = -(table.float().log_softmax(dim=-1).gather(1, likely) * probabilities).sum() / gold.words
         return torch.lerp(loss, taught, self.config.training.taught)
 
-    def _gold_arrays(self, chosen: Int64s, mask: NDArray[np.bool_]) -> tuple[Int64s, Int64s, Int64s]:
-        """Where the words are among all words, their heads, and their governors; `mask` says what is padding.
+    def gold_arrays(self, chosen: Int64s, mask: NDArray[np.bool_]) -> tuple[Int64s, Int64s, Int64s]:
+        """Where the words are among all words, their heads, and their governors.
 
         Governors count from 1 the positions that `TensorBatch.only_words` gives: all words, or all of a padded batch.
         """
@@ -417,13 +255,12 @@ class Trainer:
         flat_heads = forest.heads[places].astype(np.int64)
         heads = np.zeros(mask.shape, dtype=np.int64)
         heads[mask] = flat_heads
-        if self._padded is None:
+        positions = self.positions(places, mask, len(forest.heads))
+        if not self.counts_padding:
             starts = np.repeat(offsets_of(lengths)[:-1], lengths)
-            return places, heads, np.where(flat_heads > 0, starts + flat_heads, 0)
-        positions = np.full(mask.shape, len(forest.heads), dtype=np.int64)
-        positions[mask] = places
+            return positions, heads, np.where(flat_heads > 0, starts + flat_heads, 0)
         starts = mask.shape[1] * np.arange(len(mask))[:, None]
-        return positions.ravel(), heads, np.where(heads > 0, starts + heads, 0).ravel()
+        return positions, heads, np.where(heads > 0, starts + heads, 0).ravel()
 
     def _gold(self, positions: Tensor, heads: Tensor, governors: Tensor) -> Gold:
         targets = {task: ids[positions] for task, ids in self._targets.items()}
@@ -442,17 +279,6 @@ class Trainer:
         heads = system.heads == self.dev.heads
         relations = names[system.relations] == np.array(self.dev.deprels.labels())
         return 100 * float(heads.mean()), 100 * float((heads & relations).mean())
-
-
-def enough_epochs(batches: int, updates: int) -> int:
-    """Small treebanks need many rounds to see enough updates."""
-    return math.ceil(16 + updates / batches)
-
-
-def good_learning_rate(batches: int) -> float:
-    """Large treebanks do better with smaller steps: 0.003 up to 100 batches an epoch, 0.002 from 200."""
-    share = min(max(math.log2(batches / 100), 0.0), 1.0)
-    return 0.003 * math.pow(2 / 3, share)
 
 
 def _is_taught(task: str, teachers: Sequence[Member]) -> bool:

@@ -1,4 +1,4 @@
-"""Paragraphs, beyond which no sentence goes on: cut from text, and as UDPipe can take them."""
+"""Paragraphs, beyond which no sentence goes on."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ LONGEST = 100_000  # characters of a paragraph that are looked at together
 _SPACES = re.compile(r"\s*")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _UP_TO_SPACE = re.compile(r".*\s", re.DOTALL)
-_UNFIT = re.compile("[\0\ud800-\udfff]")  # what UDPipe cannot be given: the end of a C string, lone surrogates
-_MORE_SPACES = re.compile("[\v\f\x1c-\x1f\x85\u2028\u2029]")  # which UDPipe takes for parts of words
-_LINE_ENDS = re.compile(r"(?:[^\r\n]|\r(?=[\r\n]|\Z))*\n*")  # UDPipe ends a line at \r, too
+_UNFIT = re.compile("[\0\ud800-\udfff]")
 _LINE = re.compile(r"\s*\S[^\n]*\n(?:\s*\n)?")
 
 
-def paragraphs_of(chunks: Iterable[str], *, presegmented: bool = False, size: int | None = None) -> Iterator[list[str]]:
+def paragraphs_of(chunks: Iterable[str], *, lines: bool = False, size: int | None = None) -> Iterator[list[str]]:
     """All of a text in paragraphs, some at a time: whenever about `size` characters have come.
 
-    The white space behind a paragraph belongs to it, and that before the first one to the first. If each line is a
-    sentence, the lines are the paragraphs, and what stands before the first word of a line belongs to it.
+    The white space behind a paragraph belongs to it, and that before the first one to the first. With `lines`, each
+    line is a paragraph, and what stands before its first word belongs to it.
     """
-    split, rest = _split_lines if presegmented else _split_paragraphs, [""]
+    split, rest = _split_lines if lines else _split_paragraphs, [""]
     for text in _buffered(chunks, size or LONGEST):
         rest.append(text)
         if not text.isspace():  # else white space goes on, and so does the last paragraph
@@ -33,7 +31,7 @@ def paragraphs_of(chunks: Iterable[str], *, presegmented: bool = False, size: in
 
 
 def spaces_after(before: str, paragraphs: Iterable[str]) -> str:
-    """What `Segmenter.to_conllu` must know of the text so far: a sign, if there was one, and line ends behind it."""
+    """What `TextPart` must know of the text so far: a sign, if there was one, and line ends behind it."""
     for paragraph in paragraphs:
         words = paragraph.rstrip()
         before = ("." if words else before) + "\n" * min(2, paragraph.count("\n", len(words)))
@@ -90,21 +88,6 @@ def _after_spaces(text: str, start: int) -> int:
     return match.end() if match else start
 
 
-def for_udpipe(text: str) -> str:
-    """The same text with replacement characters for what UDPipe cannot be given."""
+def writable(text: str) -> str:
+    """The same text with replacement characters for lone surrogates, which cannot be written, and null characters."""
     return _UNFIT.sub("\ufffd", text)
-
-
-def paragraph_for_udpipe(paragraph: str, *, presegmented: bool = False) -> str:
-    """A paragraph in which UDPipe sees the same white space as Python, with some of it at its end.
-
-    All characters stay where they are. If each line is a sentence, line ends come last, as UDPipe ends a line there.
-    """
-    given = for_udpipe(_MORE_SPACES.sub(" ", paragraph))
-    words = given.rstrip()
-    if len(words) == len(given):
-        return f"{given}\n"
-    if presegmented and not _LINE_ENDS.fullmatch(given, len(words)):
-        ends = given.count("\n", len(words))
-        return words + " " * (len(given) - len(words) - ends) + "\n" * ends
-    return given

@@ -1,165 +1,188 @@
-"""Raw text to sentences and words, by the trainable tokenizer of UDPipe 1 as in the paper."""
+"""Raw text to sentences and words: a tagger over units of the text says where tokens and sentences end."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
 from typing import Any
 
-from ufal import udpipe
+import numpy as np
 
-from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, Sentence, parse_conllu
-from biplanar.errors import BiplanarError, FileError
-from biplanar.tokenizer.paragraphs import for_udpipe, paragraph_for_udpipe, paragraphs_of
-from biplanar.tokenizer.placing import NO_SPACE, Placing, is_plain
-from biplanar.tokenizer.whole_tokens import WholeTokens, whole_tokens_path
+from biplanar.data.arrays import Bools, Float32s, Int64s
+from biplanar.data.conllu import Sentence, parse_conllu
+from biplanar.data.conllu_bytes import ConlluTable
+from biplanar.data.forest import offsets_of
+from biplanar.errors import BiplanarError, UnknownNameError
+from biplanar.tagger.features import Corpus, batches_by_words
+from biplanar.tagger.predict import Scorer
+from biplanar.tokenizer.labels import TASKS, decode_tokens
+from biplanar.tokenizer.multiword import MultiwordTokens
+from biplanar.tokenizer.paragraphs import paragraphs_of, spaces_after, writable
+from biplanar.tokenizer.segmented import SegmentedText, Spacing, TextPart
+from biplanar.tokenizer.units import MARKS, NEW_LINE, Units
 
-_MAGIC = b"\x12morphodita_parsito"  # without it, UDPipe may end the whole process
-_ADDED_LINE_END = "SpacesAfter=\\n\n\n"  # of a paragraph that ends without white space
-_SENTENCE_NUMBER = re.compile(r"(?<=^# sent_id = )\d+$", re.MULTILINE)
-_SPACES_IN_MISC = re.compile(r"\t(?!SpaceAfter=No$)([^\t\n]*Space[^\t\n]*)$", re.MULTILINE)
+# What a line break is: a hint that the network weighs, the end of a sentence, or the only end of sentences.
+LINE_BREAKS = HINT, ENDS, ONLY = "hint", "sentence", "only"
+
+# Units that are looked at together, and how many of these are there for the sake of others only, on either side.
+WINDOW, MARGIN = 320, 40
+
+# Units of a batch, on a CPU core.
+BATCH_UNITS = 2_000
 
 
-class Segmenter:
-    """A trained UDPipe model: cuts text into sentences and words, and tags them if it has learnt to."""
+class Segmenter(ABC):
+    """Cuts text into sentences and words."""
 
-    def __init__(self, model: Any, whole_tokens: WholeTokens | None = None) -> None:
-        self._model = model
-        self._whole_tokens = whole_tokens or WholeTokens()
-        probe = udpipe.Sentence()
-        probe.addWord("a")
-        self.has_tagger = bool(model.tag(probe, "", udpipe.ProcessingError()))
+    has_tagger = False
 
-    @classmethod
-    def load(cls, path: str | Path) -> Segmenter:
-        """Read a model that `train_segmenter` or UDPipe 1 has written, and what it keeps whole if that lies beside."""
-        try:
-            with Path(path).open("rb") as stream:
-                begins_well = stream.read(len(_MAGIC)) == _MAGIC
-        except OSError as error:
-            raise FileError(f"{path}: {error.strerror or error}") from error
-        model = udpipe.Model.load(str(path)) if begins_well else None
-        if model is None:
-            raise FileError(f"{path}: not a UDPipe model, or a damaged one")
-        if model.newTokenizer("") is None:
-            raise FileError(f"{path}: a UDPipe model without a tokenizer")
-        return cls(model, WholeTokens.load(whole_tokens_path(path)))
+    def tag(self, sentences: Iterable[Sentence]) -> list[Sentence]:  # noqa: ARG002
+        """The same sentences with tags, by a segmenter that has a tagger."""
+        raise BiplanarError("this model's segmenter has no tagger")
 
-    def segment(self, text: str, **options: bool) -> list[Sentence]:
+    @abstractmethod
+    def cut(self, paragraphs: Sequence[str], line_breaks: str = HINT) -> SegmentedText:
+        """The tokens of some paragraphs, beyond which no sentence goes on."""
+
+    def segment(self, text: str, **options: Any) -> list[Sentence]:
         """The sentences of a text, with the options of `stream`."""
         return list(self.stream([text], **options))
+
+    def segment_all(self, texts: Sequence[str], **options: Any) -> list[list[Sentence]]:
+        """The sentences of each of some texts, which are cut together; with the options of `stream`."""
+        line_breaks = options.pop("line_breaks", HINT)
+        parts = [
+            TextPart([one for some in paragraphs_of([text], lines=line_breaks == ONLY) for one in some])
+            for text in texts
+        ]
+        table, counts = self.to_table(parts, Spacing(**options), line_breaks)
+        sentences = iter([] if table is None else parse_conllu(table.data.decode()))
+        return [list(islice(sentences, count)) for count in counts]
+
+    def sentence_ends(self, texts: Sequence[Sequence[str]]) -> list[Bools]:
+        """With which tokens of each text sentences end, where tokens are given, each with the white space behind it."""
+        joined = ["".join(tokens) for tokens in texts]
+        joined = [" " + text[1:] if text.startswith("\ufeff") else text for text in joined]  # or it would be dropped
+        found = self.cut([writable(one) for text in joined for some in paragraphs_of([text]) for one in some])
+        lasts = found.tokens.ends[found.tokens.closes]  # the last characters of sentences
+        ends = np.cumsum([len(token) for tokens in texts for token in tokens])
+        closing = np.zeros(len(ends), dtype=bool)
+        closing[np.searchsorted(ends, lasts)] = True
+        return np.split(closing, np.cumsum([len(tokens) for tokens in texts])[:-1])
+
+    def sentences_of_tokens(self, tokens: Sequence[str]) -> list[list[str]]:
+        """Given tokens of a text, with spaces between them, cut into sentences."""
+        (ends,) = self.sentence_ends([[f"{token} " for token in tokens]])
+        bounds = [0, *(np.flatnonzero(ends) + 1).tolist()]
+        return [list(tokens[start:end]) for start, end in pairwise(bounds)]
 
     def stream(
         self,
         chunks: Iterable[str],
         *,
-        presegmented: bool = False,
+        line_breaks: str = HINT,
         normalized_spaces: bool = False,
         ranges: bool = False,
+        size: int | None = None,
     ) -> Iterator[Sentence]:
         """The sentences of a text that comes in chunks (lines with their ends, or any others) and may be of any size.
 
         How the text is cut into chunks makes no difference. Each paragraph is looked at by itself, as no sentence goes
         on over a blank line. MISC keeps all white space (`raw_text.original_text`).
 
-        `presegmented` says that each line is a sentence. With `normalized_spaces`, MISC only tells whether a space
-        follows; with `ranges`, also which characters of the text a token is (`TokenRange=start:end`).
+        A line break is a `hint`, ends a `sentence`, or is the `only` end of sentences. With `normalized_spaces`, MISC
+        only tells whether a space follows; with `ranges`, also which characters of the text a token is
+        (`TokenRange=start:end`). About `size` characters are cut together.
         """
-        tokenize = self._tokenizer(presegmented, Placing(normalized_spaces, ranges))
-        for paragraphs in paragraphs_of(chunks, presegmented=presegmented):
-            if conllu := tokenize(paragraphs):
-                yield from parse_conllu(conllu)
+        before, start, count = "", 0, 0
+        for paragraphs in paragraphs_of(chunks, lines=line_breaks == ONLY, size=size):
+            part = TextPart(paragraphs, before, start, lambda number, count=count: str(number + count))  # type: ignore[misc]
+            table, (found,) = self.to_table([part], Spacing(normalized_spaces, ranges), line_breaks)
+            if table is not None:
+                yield from parse_conllu(table.data.decode())
+            count += found
+            before = spaces_after(before, paragraphs)
+            start += sum(map(len, paragraphs))
 
-    def to_conllu(
-        self,
-        paragraphs: Iterable[str],
-        *,
-        before: str = "",
-        start: int = 0,
-        presegmented: bool = False,
-        normalized_spaces: bool = False,
-        ranges: bool = False,
-        sent_id: Callable[[int], str] = str,
-    ) -> str:
-        """The sentences of some paragraphs (`paragraphs_of`) as text, with ids made of their numbers from 1.
-
-        `before` says what stands before them, as far as it matters (`spaces_after`); nothing: they are the first.
-        `start` is how many characters that are, which matters to `ranges`.
-        """
-        tokenize = self._tokenizer(presegmented, Placing(normalized_spaces, ranges))
-        skipped = tokenize([before]).count("\n\n") if before else 0
-        tokenize.start = start
-        conllu = tokenize(paragraphs)
-        return _SENTENCE_NUMBER.sub(lambda found: sent_id(int(found[0]) - skipped), conllu)
-
-    def _tokenizer(self, presegmented: bool, placing: Placing) -> _Tokenizer:
-        tokenizer = self._model.newTokenizer("presegmented" if presegmented else "")
-        return _Tokenizer(tokenizer, presegmented, self._whole_tokens, placing)
-
-    def tag(self, sentences: Iterable[Sentence]) -> list[Sentence]:
-        """The same sentences with the lemmas, tags and features that UDPipe's tagger gives them."""
-        if not self.has_tagger:
-            raise BiplanarError("this UDPipe model has no tagger")
-        return [self._tag(sentence) for sentence in sentences]
-
-    def _tag(self, sentence: Sentence) -> Sentence:
-        tagged, error = udpipe.Sentence(), udpipe.ProcessingError()
-        for form in sentence.forms:
-            tagged.addWord(for_udpipe(form))
-        if not self._model.tag(tagged, "", error):
-            raise BiplanarError(f"UDPipe cannot tag a sentence: {error.message}")
-        words = list(tagged.words)[1:]
-        found = {LEMMA: "lemma", UPOS: "upostag", XPOS: "xpostag", FEATS: "feats"}
-        return sentence.with_columns({at: [getattr(word, name) or "_" for word in words] for at, name in found.items()})
+    def to_table(
+        self, parts: Sequence[TextPart], spacing: Spacing, line_breaks: str = HINT
+    ) -> tuple[ConlluTable | None, list[int]]:
+        """The sentences of some parts of texts, None if there are none; and how many each part has."""
+        if line_breaks not in LINE_BREAKS:
+            raise UnknownNameError("meaning of line breaks", line_breaks, LINE_BREAKS)
+        found = self.cut([writable(one) for part in parts for one in part.paragraphs], line_breaks)
+        return found.to_table(parts, spacing), found.sentence_counts(parts)
 
 
-class _Tokenizer:
-    """Tokenizes the paragraphs of a text, one after the other."""
+@dataclass(frozen=True)
+class UnitTagger(Segmenter):
+    """A network over units of text."""
 
-    def __init__(self, tokenizer: Any, presegmented: bool, whole_tokens: WholeTokens, placing: Placing) -> None:
-        self._tokenizer, self._presegmented = tokenizer, presegmented
-        self._writer = udpipe.OutputFormat.newOutputFormat("conllu")
-        self._whole_tokens, self._placing = whole_tokens, placing
-        self.start = 0  # characters before the next paragraph
+    scorer: Scorer
+    names: Mapping[str, Sequence[str]]  # the labels of each task
+    multiword: MultiwordTokens = field(default_factory=MultiwordTokens)
+    batch_units: int = BATCH_UNITS
 
-    def __call__(self, paragraphs: Iterable[str]) -> str:
-        """Their sentences as CoNLL-U."""
-        conllu = "".join([block for paragraph in paragraphs for block in self._blocks(paragraph)])
-        only_normalizes = self._placing.normalized_spaces and not self._placing.ranges
-        return _SPACES_IN_MISC.sub(_plain_misc, conllu) if only_normalizes else conllu
+    def cut(self, paragraphs: Sequence[str], line_breaks: str = HINT) -> SegmentedText:
+        """The tokens of some paragraphs."""
+        units = Units.of(paragraphs)
+        tokens = decode_tokens(
+            units,
+            self._scores(units),
+            self.names,
+            ends_sentence=_ends(units, line_breaks),
+            line_is_sentence=line_breaks == ONLY,
+        )
+        text = "".join(paragraphs)
+        expanded = (
+            (token, self.multiword.expand(text[tokens.starts[token] : tokens.ends[token]], rule))
+            for token, rule in tokens.rules
+        )
+        return SegmentedText(paragraphs, tokens, {token: words for token, words in expanded if len(words) > 1})
 
-    def _blocks(self, paragraph: str) -> Iterable[str]:
-        """The sentences of a paragraph, written by UDPipe, or by `Placing` where that is not enough."""
-        given = paragraph_for_udpipe(paragraph, presegmented=self._presegmented)
-        masked = self._whole_tokens.mask(given)
-        blocks = self._udpipe_blocks(masked)
-        unchanged = given == paragraph
-        if blocks and blocks[-1].endswith(_ADDED_LINE_END) and given == f"{paragraph}\n":
-            blocks[-1] = f"{blocks[-1].removesuffix(_ADDED_LINE_END)}{NO_SPACE}\n\n"
-            unchanged = True
-        start, placing = self.start, self._placing
-        self.start += len(paragraph)
-        has_its_spaces = placing.normalized_spaces or (unchanged and all(map(is_plain, blocks)))
-        if masked == given and has_its_spaces and not placing.ranges:
-            return blocks
-        return placing.place(blocks, paragraph, start)
-
-    def _udpipe_blocks(self, text: str) -> list[str]:
-        sentence, error, blocks = udpipe.Sentence(), udpipe.ProcessingError(), []
-        self._tokenizer.setText(text)
-        while self._tokenizer.nextSentence(sentence, error):
-            blocks.append(self._writer.writeSentence(sentence))
-        if error.occurred():
-            raise BiplanarError(f"UDPipe cannot segment a text: {error.message}")
-        return blocks
-
-
-def shift_numbers(conllu: str, by: int) -> str:
-    """Segmented sentences with higher or lower numbers."""
-    return _SENTENCE_NUMBER.sub(lambda found: str(int(found[0]) + by), conllu) if by else conllu
+    def _scores(self, units: Units) -> dict[str, Float32s]:
+        """The scores of all units by task, from windows in which each has others on both sides."""
+        tables = {task: np.zeros((len(units), len(self.names[task])), dtype=np.float32) for task in TASKS}
+        if not len(units):
+            return tables
+        places, offsets, is_core = _windows(units.offsets)
+        corpus = Corpus(units.forms, units.numbers[places], offsets)
+        forms = self.scorer.represent(corpus.forms)
+        order = np.argsort(-corpus.lengths, kind="stable")
+        for chosen in batches_by_words(corpus.lengths, self.batch_units, order):
+            found = self.scorer.score(forms, corpus.batch(chosen)).labels
+            at = corpus.places(chosen)
+            core = is_core[at]
+            for task, table in tables.items():
+                table[places[at[core]]] = found[task][core]
+        return tables
 
 
-def _plain_misc(match: re.Match[str]) -> str:
-    """Whether there is a space is kept, which spaces there were is not."""
-    return f"\t{NO_SPACE}" if NO_SPACE in match[1].split("|") else "\t_"
+def _ends(units: Units, line_breaks: str) -> Bools:
+    """With which units sentences end in any case."""
+    ends = np.zeros(len(units), dtype=bool)
+    ends[units.offsets[1:][units.offsets[1:] > units.offsets[:-1]] - 1] = True
+    if line_breaks != HINT:
+        ends[:-1] |= units.marks[1:] == MARKS.index(NEW_LINE)
+    return ends
+
+
+def _windows(offsets: Int64s) -> tuple[Int64s, Int64s, Bools]:
+    """The units of all windows end to end, where these begin, and which units are not there for others only."""
+    places, lengths, core = list[Int64s](), list[int](), list[Bools]()
+    step = WINDOW - 2 * MARGIN
+    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        if end - start <= WINDOW:
+            own = np.arange(start, end)
+            places.append(own)
+            core.append(np.ones(len(own), dtype=bool))
+            lengths += [len(own)] if len(own) else []
+            continue
+        for first in range(start, end, step):
+            own = np.arange(max(start, first - MARGIN), min(end, first + step + MARGIN))
+            places.append(own)
+            core.append((own >= first) & (own < first + step))
+            lengths.append(len(own))
+    return np.concatenate(places), offsets_of(lengths), np.concatenate(core)

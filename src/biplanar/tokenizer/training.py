@@ -1,114 +1,325 @@
-"""Training UDPipe's tokenizer, and if wanted its tagger, on a treebank."""
+"""Training a segmenter: the text of a treebank as units with labels, rendered in several ways."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
-from random import Random
-from subprocess import DEVNULL, PIPE
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
-from ufal import udpipe
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
-from biplanar.data.conllu import Sentence
-from biplanar.data.files import writing
-from biplanar.data.raw_text import token_text
-from biplanar.errors import BiplanarError, FormatError
-from biplanar.tokenizer import udpipe_trainer
-from biplanar.tokenizer.paragraphs import for_udpipe
-from biplanar.tokenizer.placing import NO_SPACE
-from biplanar.tokenizer.whole_tokens import WholeTokens, whole_tokens_path
+from biplanar.data.arrays import Int64s
+from biplanar.data.conllu import EMPTY, Sentence
+from biplanar.data.forest import Column
+from biplanar.data.raw_text import starts_paragraph
+from biplanar.encodings.columns import UNLABELLED
+from biplanar.tagger.checkpoint import Origin
+from biplanar.tagger.config import Config, SegmenterConfig, TrainingConfig
+from biplanar.tagger.device import TorchTagger
+from biplanar.tagger.features import Corpus, Vocabulary
+from biplanar.tagger.loop import TrainingLoop
+from biplanar.tagger.network import build_network
+from biplanar.tagger.tensors import TensorBatch
+from biplanar.tagger.weights import checksum
+from biplanar.tokenizer.labels import TASKS, Tokens, encode_tokens, rules_of
+from biplanar.tokenizer.multiword import MultiwordTokens
+from biplanar.tokenizer.segmenter import UnitTagger
+from biplanar.tokenizer.units import Units
 
-# Longer segments than UDPipe's own 50 characters find the ends of sentences much better; smaller batches and a falling
-# learning rate make up for fewer epochs. An epoch is 10,000 segments, whatever the size of the treebank.
-TOKENIZER = {
-    "dimension": 24,
-    "segment_size": 200,
-    "batch_size": 10,
-    "learning_rate": 0.01,
-    "learning_rate_final": 0.001,
-    "initialization_range": 0.1,
-    "dropout": 0.2,
-    "tokenize_url": 1,
-}
+WINDOW = 100  # units that are learned from together
 
-# Epochs are so many that each character is seen about 60 times, between these bounds. Ten find the ends of sentences
-# better than four in all but small treebanks, which are seen often enough in four.
-LEAST_EPOCHS, MOST_EPOCHS, CHARACTERS_PER_EPOCH = 4, 10, 33_000
+# What is learned beside, of the word that ends with a unit: where sentences end has to do with their grammar.
+HINTS, HINT_WEIGHT = ("upos", "deprel"), 0.3
 
+LEAST_COUNT = 2  # of forms and characters with vectors of their own
+RENDERINGS = 8  # of the whole text, which epochs take in turn
+DEV_BATCH_UNITS = 20_000
 
-def train_segmenter(
-    train: Sequence[Sentence],
-    dev: Sequence[Sentence] | None,
-    path: str | Path,
-    *,
-    epochs: int | None = None,
-    tagger: bool = False,
-    seed: int = 0,
-) -> None:
-    """Train UDPipe's tokenizer, and if wanted its tagger, on a treebank and write them to a file.
+# Batches of an epoch and units of a batch, at least; evaluations on dev.
+LEAST_BATCHES, LEAST_BATCH, EVALUATIONS = 40, 600, 10
 
-    Beside it comes what the tokenizer has to keep whole (`WholeTokens`).
+# Sentences of a paragraph, at most; texts without paragraphs are cut into such.
+MOST_SENTENCES = 40
 
-    None: as many epochs as suit the size of the treebank. The one that does best on `dev` is kept, or else the last.
-    UDPipe always draws the same random numbers: what `seed` changes is the order in which it meets the sentences.
-    """
-    shuffled = list(train)
-    Random(seed).shuffle(shuffled)
-    treebank = {"train": _to_udpipe(shuffled, tagger), "dev": _to_udpipe(dev or [], tagger)}
-    options = {**TOKENIZER, "epochs": epochs or epochs_for(train)}
-    whole_tokens = WholeTokens.learn(train)
-    job = {
-        **treebank,
-        "tokenizer": ";".join(f"{name}={value}" for name, value in options.items()),
-        "tagger": "" if tagger else "none",
-    }
-    with writing(path) as stream:  # opened first: what cannot be written should not be trained for minutes
-        stream.buffer.write(_run_trainer(job))
-    with writing(whole_tokens_path(path)) as stream:
-        stream.write(whole_tokens.to_json())
+# The shares of paragraphs that are rendered in other ways than the treebank's.
+LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED = 0.06, 0.02, 0.06, 0.08, 0.06, 0.03
 
 
-def epochs_for(train: Iterable[Sentence]) -> int:
-    """How many epochs suit a treebank."""
-    characters = sum(len(token_text(sentence)) for sentence in train)
-    return max(LEAST_EPOCHS, min(MOST_EPOCHS, round(characters / CHARACTERS_PER_EPOCH)))
+@dataclass(frozen=True)
+class TextSentence:
+    """A sentence as it stands in a text."""
+
+    tokens: list[str]
+    gaps: list[str]  # between tokens: a space, or nothing
+    words: list[tuple[str, ...]]  # of each multiword token
+    hints: list[tuple[str, ...]]  # of each token: values of `HINTS`, of its last word
+
+    @classmethod
+    def of(cls, sentence: Sentence) -> TextSentence:
+        """With single spaces, as the texts of treebanks have."""
+        tokens = sentence.tokens
+        parts = [token.spaced for token in tokens]
+        words = [tuple(word.form for word in token.words) if token.is_multiword else () for token in tokens]
+        hints = [tuple(getattr(token.words[-1], hint) for hint in HINTS) for token in tokens]
+        return cls([own for _, own, _ in parts], [" " if after else "" for *_, after in parts[:-1]], words, hints)
+
+    def without_final_punctuation(self) -> TextSentence:
+        """Unless there is nothing else."""
+        last = len(self.tokens)
+        while last > 1 and not any(map(str.isalnum, self.tokens[last - 1])):
+            last -= 1
+        return TextSentence(self.tokens[:last], self.gaps[: last - 1], self.words[:last], self.hints[:last])
 
 
-def _run_trainer(job: dict[str, str]) -> bytes:
-    """UDPipe's model, trained in a process that an interrupt ends; UDPipe's own progress messages are dropped."""
-    command = [sys.executable, "-P", udpipe_trainer.__file__]
-    done = subprocess.run(command, input=json.dumps(job).encode(), stdout=PIPE, stderr=DEVNULL, check=False)
-    if done.returncode == udpipe_trainer.REFUSED:
-        raise BiplanarError(f"UDPipe cannot be trained on these sentences: {done.stdout.decode()}")
-    if done.returncode:
-        raise BiplanarError(f"UDPipe's training ended with exit code {done.returncode}")
-    return done.stdout
-
-
-def _to_udpipe(sentences: Iterable[Sentence], tags: bool) -> str:
-    """CoNLL-U that UDPipe can read; an error says which sentence it cannot."""
-    reader, error, converted = udpipe.InputFormat.newConlluInputFormat(), udpipe.ProcessingError(), udpipe.Sentence()
-    blocks = []
+def paragraphs_of_sentences(sentences: Iterable[Sentence]) -> list[list[TextSentence]]:
+    """The sentences of a treebank, by the paragraphs that it tells of."""
+    paragraphs: list[list[TextSentence]] = []
     for sentence in sentences:
-        blocks.append(for_udpipe("\n".join(_reduced_lines(sentence, tags))))
-        reader.setText(blocks[-1])
-        if not reader.nextSentence(converted, error):
-            raise FormatError(sentence.path, sentence.line, f"UDPipe cannot read this sentence: {error.message}")
-    return "".join(f"{block}\n\n" for block in blocks)
+        if not paragraphs or starts_paragraph(sentence):
+            paragraphs.append([])
+        paragraphs[-1].append(TextSentence.of(sentence))
+    return paragraphs
 
 
-def _reduced_lines(sentence: Sentence, tags: bool) -> Iterator[str]:
-    """The lines of tokens and words, with no more in them than training looks at."""
-    for token in sentence.tokens:
-        if token.is_multiword:
-            yield _line(f"{token.first}-{token.last}", token.form, ("_",) * 4, token.misc)
-        for word in token.words:
-            own = (word.lemma, word.upos, word.xpos, word.feats) if tags else ("_",) * 4
-            yield _line(str(word.id), word.form, own, word.misc)
+@dataclass(frozen=True)
+class Rendering:
+    """A text with its tokens, units and labels."""
+
+    texts: list[str]  # of paragraphs
+    tokens: Tokens
+    units: Units
+    labels: dict[str, Column]  # also of hints
+
+    @classmethod
+    def of(cls, paragraphs: Sequence[Sequence[TextSentence]], rng: np.random.Generator | None = None) -> Rendering:
+        """As the treebank has it, or, with a random generator, some paragraphs in other ways."""
+        texts, starts, ends, closes, at = list[str](), list[int](), list[int](), list[bool](), 0
+        tokens, hints = list[tuple[str, Sequence[str]]](), list[tuple[str, ...]]()
+        for sentences in paragraphs if rng is None else _shorter(paragraphs, rng):
+            parts = list[str]()
+            for own, gap, words, known, is_last in _rendered(sentences, rng):
+                tokens.append((own, words))
+                hints.append(known)
+                starts.append(at)
+                ends.append(at + len(own))
+                closes.append(is_last)
+                parts += own, gap
+                at += len(own) + len(gap)
+            texts.append("".join(parts))
+        found = Tokens(np.array(starts), np.array(ends), np.array(closes), rules_of(tokens))
+        units = Units.of(texts)
+        return cls(texts, found, units, encode_tokens(units, found) | _hint_labels(units, found, hints))
 
 
-def _line(number: str, form: str, tags: Iterable[str], misc: str) -> str:
-    return "\t".join([number, form, *tags, "_", "_", "_", NO_SPACE if NO_SPACE in misc.split("|") else "_"])
+def _hint_labels(units: Units, tokens: Tokens, hints: Sequence[tuple[str, ...]]) -> dict[str, Column]:
+    """What is known of the token that ends with each unit."""
+    at = np.searchsorted(units.ends, tokens.ends)
+    labels = np.full((len(HINTS), len(units)), EMPTY, dtype=object)
+    whole = units.ends[at] == tokens.ends
+    labels[:, at[whole]] = np.array(hints, dtype=object)[whole].T
+    return {hint: Column.of(row) for hint, row in zip(HINTS, labels.tolist(), strict=True)}
+
+
+def _shorter(
+    paragraphs: Iterable[Sequence[TextSentence]], rng: np.random.Generator
+) -> Iterator[Sequence[TextSentence]]:
+    """Long paragraphs in parts, each of which may be rendered in a way of its own."""
+    for sentences in paragraphs:
+        start = 0
+        while start < len(sentences):
+            size = int(rng.integers(MOST_SENTENCES // 4, MOST_SENTENCES))
+            yield sentences[start : start + size]
+            start += size
+
+
+def _rendered(
+    sentences: Sequence[TextSentence], rng: np.random.Generator | None
+) -> Iterator[tuple[str, str, Sequence[str], tuple[str, ...], bool]]:
+    """The tokens of a paragraph, the white space behind each, its words and hints, and whether a sentence ends."""
+    shares = np.array([LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED])
+    chosen = np.zeros(len(shares), dtype=bool) if rng is None else rng.random(len(shares)) < shares
+    lower, upper, unpunctuated, lines, wrapped, glued = chosen.tolist()
+    width, column = 0 if rng is None else int(rng.integers(40, 90)), 0
+    for sentence in sentences:
+        one = sentence.without_final_punctuation() if unpunctuated else sentence
+        is_stopped = not one.tokens[-1][-1].isalnum()
+        between = "\n" if lines else "" if glued and is_stopped else " "
+        last = len(one.tokens) - 1
+        parts = zip(one.tokens, [*one.gaps, between], one.words, one.hints, strict=True)
+        for number, (own, gap, words, hints) in enumerate(parts):
+            text = own.lower() if lower else own.upper() if upper else own
+            column += len(own) + len(gap)
+            if wrapped and gap == " " and column > width:
+                gap, column = "\n", 0
+            yield text if len(text) == len(own) else own, gap, words, hints, number == last
+
+
+@dataclass(frozen=True)
+class SegmenterRecord:
+    """One evaluation on dev. `loss` is the mean per unit since the last one."""
+
+    epoch: int
+    epochs: int
+    loss: float
+    tokens: float
+    sentences: float
+    units_per_second: float
+    best: bool
+
+    def __str__(self) -> str:
+        scores = f"loss {self.loss:.3f}  dev tokens {self.tokens:.2f}  sentences {self.sentences:.2f}"
+        star = "  *" if self.best else ""
+        return f"epoch {self.epoch}/{self.epochs}  {scores}  {self.units_per_second:,.0f} units/s{star}"
+
+
+class SegmenterTrainer(TrainingLoop):
+    """The training of a segmenter."""
+
+    auxiliary: nn.ModuleDict
+
+    def __init__(
+        self,
+        config: SegmenterConfig,
+        train: Iterable[Sentence],
+        dev: Iterable[Sentence],
+        *,
+        seed: int = 1,
+        device: torch.device | str = "cpu",
+        threads: int | None = None,
+    ) -> None:
+        self.config = config
+        paragraphs, rng = paragraphs_of_sentences(train), np.random.default_rng(seed)
+        plain, self.dev = Rendering.of(paragraphs), Rendering.of(paragraphs_of_sentences(dev))
+        self.multiword = MultiwordTokens.of(
+            pair for some in paragraphs for one in some for pair in zip(one.tokens, one.words, strict=True) if pair[1]
+        )
+        renderings = [Rendering.of(paragraphs, rng) for _ in range(RENDERINGS)]
+        self._parts, self._forms, self._words = _joined(renderings)
+        vocabulary = Vocabulary.of(
+            [np.array(plain.units.forms, dtype=object)[plain.units.numbers].tolist()],
+            {task: plain.labels[task].without_unused().names for task in TASKS},
+            min_form_count=LEAST_COUNT,
+            min_char_count=LEAST_COUNT,
+        )
+        torch.manual_seed(seed)
+        network = build_network(Config(network=config.network), vocabulary)
+        known = {hint: [name for name in plain.labels[hint].names if name != EMPTY] for hint in HINTS}
+        known = {hint: names for hint, names in known.items() if names}
+        auxiliary = nn.ModuleDict({hint: nn.Linear(network.width, len(names)) for hint, names in known.items()})
+        corpus, where = Corpus(self._forms, plain.units.numbers, plain.units.offsets), torch.device(device)
+        training = _training(config, len(plain.units))
+        super().__init__(network, auxiliary, vocabulary, corpus, training, seed=seed, device=where, threads=threads)
+        self._targets = {
+            task: self.table(_targets([one.labels[task] for one in renderings], names))
+            for task, names in (dict(vocabulary.tasks) | known).items()
+        }
+
+    def origin(self) -> Origin:
+        """What the training was started with."""
+        settings = {f"segmenter.{name}": value for name, value in asdict(self.config).items()}
+        train, dev = checksum(self._forms, self._words), checksum(self.dev.texts)
+        return Origin(settings, self.seed, train, dev, [], checksum(self.vocabulary.to_dict()))
+
+    def corpus_of_epoch(self) -> Corpus:
+        """Windows of a rendering that begin at other units than last time."""
+        part, rng = self._parts[self.epoch % len(self._parts)], np.random.default_rng([self.seed, self.epoch, 1])
+        count = part.end - part.start
+        cuts = np.arange(rng.integers(1, WINDOW), count, WINDOW)
+        offsets = np.unique(np.concatenate([part.paragraphs, cuts, [0, count]]))
+        self._start = part.start
+        return Corpus(self._forms, self._words[part.start : part.end], offsets)
+
+    def gold_arrays(self, chosen: Int64s, mask: NDArray[np.bool_]) -> tuple[Int64s]:
+        """Where the units are among those of all renderings."""
+        return (self.positions(self._start + self._corpus.places(chosen), mask, len(self._words)),)
+
+    def step_losses(self, forms: Tensor, batch: TensorBatch, arrays: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+        """The loss of all tasks."""
+        (positions,) = arrays
+        words = (positions < len(self._words)).sum()
+        units = self.network.encoder(forms, batch)  # (all units, width)
+
+        def loss(tables: Mapping[str, Tensor]) -> Tensor:
+            losses = [
+                nn.functional.cross_entropy(
+                    table.float(), self._targets[task][positions], ignore_index=UNLABELLED, reduction="sum"
+                )
+                for task, table in tables.items()
+            ]
+            return sum(losses, start=units.new_zeros(())) / words
+
+        hints = {hint: layer(units) for hint, layer in self.auxiliary.items()}
+        return loss(self.network.score(units, batch, None)), HINT_WEIGHT * loss(hints), words
+
+    def segmenter(self) -> UnitTagger:
+        """The present network."""
+        scorer = TorchTagger(self.kept, self.vocabulary, self.device)
+        return UnitTagger(scorer, self.vocabulary.tasks, self.multiword, DEV_BATCH_UNITS)
+
+    def evaluate(self) -> tuple[float, float, float]:
+        """F1 of tokens and of sentences on dev, and the mean of both."""
+        gold, found = self.dev.tokens, self.segmenter().cut(self.dev.texts).tokens
+        tokens, sentences = 100 * f1(_spans(gold), _spans(found)), 100 * f1(_sentences(gold), _sentences(found))
+        return tokens, sentences, (tokens + sentences) / 2
+
+    def record(self, loss: float, speed: float, best: bool, scores: tuple[float, ...]) -> SegmenterRecord:
+        """Scores of tokens and sentences."""
+        return SegmenterRecord(self.epoch, self.epochs, loss, scores[0], scores[1], speed, best)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The units of a rendering among those of all."""
+
+    start: int
+    end: int
+    paragraphs: Int64s  # where they begin, from 0
+
+
+def _joined(renderings: Sequence[Rendering]) -> tuple[list[_Part], list[str], Int64s]:
+    """Where each rendering is, all forms, and the units of all renderings as numbers of these."""
+    known: dict[str, int] = {}
+    parts, words, start = list[_Part](), list[Int64s](), 0
+    for one in renderings:
+        numbers = np.array([known.setdefault(form, len(known)) for form in one.units.forms], dtype=np.int64)
+        words.append(numbers[one.units.numbers])
+        parts.append(_Part(start, start + len(one.units), one.units.offsets[:-1]))
+        start += len(one.units)
+    return parts, list(known), np.concatenate(words)
+
+
+def _targets(columns: Sequence[Column], names: Sequence[str]) -> Int64s:
+    """The labels of all renderings as numbers of known ones, and that of padding."""
+    numbers = {name: number for number, name in enumerate(names)}
+    parts = [np.array([numbers.get(name, UNLABELLED) for name in one.names])[one.ids] for one in columns]
+    return np.asarray(np.append(np.concatenate(parts), UNLABELLED))
+
+
+def _spans(tokens: Tokens) -> Int64s:
+    """A number for each token, by where it is."""
+    return tokens.starts << 32 | tokens.ends
+
+
+def _sentences(tokens: Tokens) -> Int64s:
+    """A number for each sentence."""
+    last = np.flatnonzero(tokens.closes)
+    first = np.append(0, last[:-1] + 1)
+    return np.asarray(tokens.starts[first] << 32 | tokens.ends[last])
+
+
+def f1(gold: Int64s, found: Int64s) -> float:
+    """Of numbers that are in both."""
+    return 2 * len(np.intersect1d(gold, found)) / (len(gold) + len(found))
+
+
+def _training(config: SegmenterConfig, units: int) -> TrainingConfig:
+    """Small treebanks have smaller batches, so that they get as many updates in not too many epochs."""
+    batch = min(config.batch_units, max(LEAST_BATCH, units // LEAST_BATCHES))
+    return TrainingConfig(
+        epochs=max(1, round(config.updates * batch / units)),
+        batch_words=batch,
+        learning_rate=config.learning_rate,
+        evaluations=EVALUATIONS,
+    )

@@ -127,7 +127,7 @@ export class Picture {
     }
     for (const element of this.all("[data-sign]")) {
       element.classList.toggle("read", Boolean(moment?.read.has(element.dataset.sign)));
-      element.classList.toggle("current", Boolean(moment?.brackets.includes(element.dataset.sign)));
+      element.classList.toggle("current", Boolean(moment?.signs.includes(element.dataset.sign)));
     }
     if (moment?.word) this.reveal(moment.word);
   }

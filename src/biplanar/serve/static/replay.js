@@ -92,11 +92,11 @@ export class Replay {
   }
 
   plane({ title, plane, rows }) {
-    const stacks = rows.map(({ name, signs, items }) =>
+    const stacks = rows.map(({ name, items }) =>
       make(
         "div",
         { class: "stack" },
-        make("span", { class: "stack-name" }, signs.map((sign) => make("code", {}, sign)), ` ${name}`),
+        make("span", { class: "stack-name" }, name),
         this.chips(items, `${title ? `${title}, stack` : "Stack"} of ${name}`),
       ),
     );
@@ -106,7 +106,7 @@ export class Replay {
   /** What lies on a stack, the top last. */
   chips(items, name) {
     if (!items.length) return make("span", { class: "empty" }, "empty");
-    const chip = ({ word }) => make("li", { dir: "auto" }, word ? this.forms[word - 1] : "start");
+    const chip = (word) => make("li", { dir: "auto" }, word ? this.forms[word - 1] : "start");
     return make("ol", { "aria-label": name }, items.map(chip));
   }
 }

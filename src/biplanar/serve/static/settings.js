@@ -1,7 +1,6 @@
 // The settings that all requests share, and the address that remembers them.
 
 import { byId, fill, make } from "./dom.js";
-import { namesHeads } from "./positions.js";
 
 const COUNTS = [1, 2, 3, 5, 10, 20];
 const USUAL_COUNT = 5;
@@ -94,7 +93,7 @@ export class Settings {
 
   /** Models whose labels each name a head know no second best tree. */
   refresh() {
-    byId("best").disabled = namesHeads(this.model.encoding);
+    byId("best").disabled = !this.model.several_trees;
     this.listEncodings();
   }
 

@@ -55,7 +55,7 @@ export class SentenceView {
   render(drawn, encoding) {
     const { forms, rtl, trees } = this.sentence;
     this.drawn = drawn;
-    const decoding = drawn.labels ? decodingOf(drawn, encoding) : null;
+    const decoding = drawn.replay ? decodingOf(drawn, encoding) : null;
     const changed = this.number ? differing(drawn, trees[0]) : new Set();
     const onSelect = (arcs) => this.tell(arcs);
     const picture = new Picture({ svg: drawn.svg, tree: drawn, forms, rtl, signs: decoding?.signs, changed, onSelect });

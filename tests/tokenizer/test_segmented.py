@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from biplanar.data.conllu import parse_conllu
 from biplanar.data.raw_text import original_text
-from biplanar.tokenizer import paragraphs, training
-from biplanar.tokenizer.placing import Placing, is_plain
-from biplanar.tokenizer.segmenter import Segmenter
-from biplanar.tokenizer.training import train_segmenter
+from biplanar.tokenizer import paragraphs, udpipe
+from biplanar.tokenizer.segmenter import LINE_BREAKS, Segmenter
+from biplanar.tokenizer.udpipe import UDPipeSegmenter, train_udpipe
+from tests.tokenizer.conftest import trained
 from tests.tokenizer.treebank import SENTENCES, rows, sentence_of
 
 SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2003\u2028\u2029\u202f\u3000"
@@ -29,16 +29,18 @@ TEXTS = st.one_of(
 )
 
 
-@pytest.fixture(scope="module")
-def spacious(tmp_path_factory: pytest.TempPathFactory) -> Segmenter:
-    """A tokenizer that has seen words with spaces in them."""
+@pytest.fixture(scope="module", params=["tagger", "udpipe"])
+def spacious(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Segmenter:
+    """A segmenter that has seen words with spaces in them."""
     path: Path = tmp_path_factory.mktemp("spacious") / "tokenizer.udpipe"
     lines = [f"Custa/VERB {number}~000/NUM euros/NOUN ^./PUNCT" for number in range(1, 10)] * 3
     sentences = [sentence_of(line, 1) for line in lines]
     spaced = [parse_conllu(sentence.raw.replace("~", " "))[0] for sentence in sentences]
-    with mock.patch.dict(training.TOKENIZER, {"allow_spaces": 1}):
-        train_segmenter([*SENTENCES, *spaced], None, path, epochs=2)
-    return Segmenter.load(path)
+    if request.param == "tagger":
+        return trained([*SENTENCES, *spaced])
+    with mock.patch.dict(udpipe.TOKENIZER, {"allow_spaces": 1}):
+        train_udpipe([*SENTENCES, *spaced], None, path, epochs=2)
+    return UDPipeSegmenter.load(path)
 
 
 def kept(text: str) -> str:
@@ -47,23 +49,23 @@ def kept(text: str) -> str:
     return text if text.strip() else ""
 
 
-@given(TEXTS, st.booleans(), st.booleans(), st.sampled_from([8, 30, 1000]))
-def test_any_text_can_be_rebuilt(segmenter, text, presegmented, ranges, longest):
+@given(TEXTS, st.sampled_from(LINE_BREAKS), st.booleans(), st.sampled_from([8, 30, 1000]))
+def test_any_text_can_be_rebuilt(segmenter, text, line_breaks, ranges, longest):
     with mock.patch.object(paragraphs, "LONGEST", longest):
-        found = segmenter.segment(text, presegmented=presegmented, ranges=ranges)
+        found = segmenter.segment(text, line_breaks=line_breaks, ranges=ranges)
     assert original_text(found) == kept(text)
 
 
-@given(TEXTS, st.booleans())
-def test_also_with_spaces_in_words(spacious, text, presegmented):
-    assert original_text(spacious.segment(text, presegmented=presegmented)) == kept(text)
+@given(TEXTS, st.sampled_from(LINE_BREAKS))
+def test_also_with_spaces_in_words(spacious, text, line_breaks):
+    assert original_text(spacious.segment(text, line_breaks=line_breaks)) == kept(text)
 
 
-@given(TEXTS, st.booleans(), st.sampled_from([8, 30, 1000]))
-def test_ranges_are_the_places_of_tokens(segmenter, text, presegmented, longest):
+@given(TEXTS, st.sampled_from(LINE_BREAKS), st.sampled_from([8, 30, 1000]))
+def test_ranges_are_the_places_of_tokens(segmenter, text, line_breaks, longest):
     with mock.patch.object(paragraphs, "LONGEST", longest):
-        found = segmenter.segment(text, presegmented=presegmented, ranges=True)
-        plain = segmenter.segment(text, presegmented=presegmented)
+        found = segmenter.segment(text, line_breaks=line_breaks, ranges=True)
+        plain = segmenter.segment(text, line_breaks=line_breaks)
     end, places = 0, text.removeprefix("\ufeff").replace("\0", "\ufffd")
     for sentence in found:
         for token in sentence.tokens:
@@ -75,7 +77,7 @@ def test_ranges_are_the_places_of_tokens(segmenter, text, presegmented, longest)
     assert [sentence.forms for sentence in found] == [sentence.forms for sentence in plain]
 
 
-def test_white_space_as_udpipe_writes_it(segmenter):
+def test_white_space_is_written_as_udpipe_does(segmenter):
     found = segmenter.segment("  O gato\tdorme.\n\n \nQue  dia\r\nbonito!\fOnde?", ranges=True)
     assert [row for sentence in rows(found) for row in sentence] == [
         r"1	O	SpacesBefore=\s\s|TokenRange=2:3",
@@ -103,33 +105,10 @@ def test_normalized_spaces(segmenter):
     assert rows(both)[0][1:3] == ["2\tgato\tTokenRange=4:8", "3\tdorme\tSpaceAfter=No|TokenRange=9:14"]
 
 
-def test_plain_text_is_written_as_udpipe_does_and_not_looked_at_again(segmenter):
-    with mock.patch.object(Placing, "place", side_effect=AssertionError):
-        [first, second] = segmenter.segment("O gato dorme no rio. Que  dia\nbonito!\n\n")
-    assert rows([first]) == [
-        [
-            "1\tO\t_",
-            "2\tgato\t_",
-            "3\tdorme\t_",
-            "4-5\tno\t_",
-            "4\tem\t_",
-            "5\to\t_",
-            "6\trio\tSpaceAfter=No",
-            "7\t.\t_",
-        ]
-    ]
-    assert rows([second])[0][-1] == r"4	!	SpacesAfter=\n\n"
-
-
 def test_spaces_in_words(spacious):
     found = spacious.segment("Custa 3 000 euros. Custa 3\t000 euros. Custa 3  000 euros.")
     numbers = [row for sentence in rows(found) for row in sentence if "000" in row]
     assert numbers == ["2\t3 000\t_", r"2	3 000	SpacesInToken=3\t000", r"2	3 000	SpacesInToken=3\s\s000"]
-
-
-def test_a_block_with_spaces_only_in_its_comments_is_plain():
-    assert is_plain("# text = a b\n1\ta\t_\n2\tb\t_\n\n")
-    assert not is_plain("# text = a b\n1\ta b\t_\n\n")
 
 
 @pytest.mark.parametrize(

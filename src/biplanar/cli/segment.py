@@ -1,0 +1,75 @@
+"""`biplanar segment`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from biplanar.cli.options import LINE_BREAKS, MODEL, TEXT_ENCODING, input_option, model_option, output_option
+from biplanar.data.files import UTF_8
+from biplanar.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from biplanar.data.conllu import Sentence
+    from biplanar.tokenizer.segmenter import Segmenter
+
+INPUTS = TEXT, TOKENS = "text", "tokens"
+OUTPUTS = CONLLU, HORIZONTAL, VERTICAL = "conllu", "horizontal", "vertical"
+
+
+def segment(
+    file: Annotated[str, typer.Argument(help="A text; - is standard input.")] = "-",
+    text: Annotated[str | None, input_option("--text", help="Cut this text.")] = None,
+    kind: Annotated[
+        str, input_option("--input", help="text, or tokens: separated by white space, only sentences are found.")
+    ] = TEXT,
+    line_breaks: Annotated[str, LINE_BREAKS] = "hint",
+    text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
+    output: Annotated[str, output_option("--output", "-o", help="Where to write; - is standard output.")] = "-",
+    form: Annotated[
+        str, output_option("--format", help="conllu, horizontal (a sentence a line) or vertical (a word a line).")
+    ] = CONLLU,
+    ranges: Annotated[bool, output_option("--ranges", help="Offsets in the text, as TokenRange in MISC.")] = False,
+    model: Annotated[str | None, model_option("--model", "-m", help=MODEL)] = None,
+) -> None:
+    """Cut text into sentences and words, without parsing it.
+
+    biplanar segment text.txt -o words.conllu
+    biplanar segment tweets.txt --line-breaks sentence --format horizontal
+    biplanar segment tokens.txt --input tokens --format horizontal
+    """
+    from biplanar.data.files import read_lines, writing
+    from biplanar.pipeline.loading import load_segmenter
+    from biplanar.pipeline.model_folder import ModelFolder
+
+    for name, value, known in (("input", kind, INPUTS), ("output format", form, OUTPUTS)):
+        if value not in known:
+            raise UnknownNameError(name, value, known)
+    segmenter = load_segmenter(ModelFolder.find(model))
+    lines = iter([text]) if text is not None else (f"{line}\n" for _, line in read_lines(file, text_encoding))
+    if kind == TOKENS:
+        sentences = _of_tokens(segmenter, lines)
+    else:
+        sentences = segmenter.stream(lines, line_breaks=line_breaks, ranges=ranges)
+    with writing(output) as stream:
+        stream.writelines(_written(sentence, form) for sentence in sentences)
+
+
+def _of_tokens(segmenter: Segmenter, lines: Iterator[str]) -> Iterator[Sentence]:
+    """The sentences of given tokens; a line without any ends one."""
+    from itertools import chain, groupby
+
+    from biplanar.tokenizer.words import numbered
+
+    blocks = (list(block) for is_blank, block in groupby(lines, lambda line: not line.strip()) if not is_blank)
+    tokens = ([token for line in block for token in line.split()] for block in blocks)
+    return numbered(chain.from_iterable(map(segmenter.sentences_of_tokens, tokens)))
+
+
+def _written(sentence: Sentence, form: str) -> str:
+    if form == CONLLU:
+        return sentence.raw
+    return " ".join(sentence.forms) + "\n" if form == HORIZONTAL else "\n".join([*sentence.forms, "", ""])
