@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.output import markdown_table as table
 
 from study.plan import ENCODINGS, LARGER, PACKAGE, PAPER, SHORT, STUDIES, SWITCH_AVERSE, SWITCH_TREEBANKS
-from study.significance import Difference, Resampled, survivors
+from study.significance import Difference, las_difference, survivors
 from study.speeds import BY_PAPER, BY_SEARCH, CORE, CORE_TORCH, GPU, WHAT, Timed, rates, ratio, shorter, spread, system
 from study.store import Seeds, Store
 from study.treebanks import BY_CODE, TREEBANKS, Treebank
@@ -102,7 +102,7 @@ def crossing(metric: str, printed_name: str) -> Callable[[Store], str]:
 
 def tested(store: Store, pairs: Iterable[tuple[str, str, str, str]]) -> dict[tuple[str, str, str, str], Difference]:
     """LAS differences by treebank, encoding, other encoding and decoder; treebank after treebank."""
-    found = {pair: Resampled(store, pair[0]).difference(*pair[1:]) for pair in sorted(pairs)}
+    found = {pair: las_difference(store, *pair) for pair in sorted(pairs)}
     return {pair: one for pair, one in found.items() if one is not None}
 
 

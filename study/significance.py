@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
 
-from biplanar.data.arrays import Float64s
+from biplanar.data.arrays import Bytes, Float64s
 from biplanar.evaluation import Score
 from study.common import unpack
-from study.store import Result, Store
+from study.store import Store
 
 RESAMPLES = 10_000
 SIGNIFICANT = 0.05
@@ -40,42 +40,34 @@ def difference_of(observed: float, resampled: Float64s) -> Difference:
     return Difference(observed, low, high, (extreme + 1) / (len(resampled) + 1))
 
 
-class Resampled:
-    """LAS of one treebank's test sentences (gold words): the same draws of sentences for all systems."""
+def las_difference(store: Store, treebank: str, encoding: str, other: str, decoder: str) -> Difference | None:
+    """LAS of one encoding against another's on a treebank's test sentences (gold words); None where there are no runs.
 
-    def __init__(self, store: Store, treebank: str) -> None:
-        self._store, self._treebank = store, treebank
-        self._lengths = unpack(store.treebanks[treebank]["splits"]["test"]["lengths"]).astype(np.float64)
-
-    @property
-    def _draws(self) -> Float64s:
-        """How often each sentence was drawn: (resamples, sentences)."""
-        return _draws(len(self._lengths))
-
-    def difference(self, encoding: str, other: str, decoder: str) -> Difference | None:
-        """One encoding against another, seeds and sentences drawn with replacement; None where there are no runs."""
-        both = [self._store.seeds("paper", self._treebank, "paper", name) for name in (encoding, other)]
-        if not all(both):
-            return None
-        words, rng = self._draws @ self._lengths, np.random.default_rng(1)
-        observed, resampled = 0.0, np.zeros(RESAMPLES)
-        for sign, runs in zip((1, -1), both, strict=True):
-            right = np.stack([self._right(run, decoder) for run in runs], axis=1)  # (sentences, seeds)
-            observed += sign * 100 * right.sum() / (len(runs) * self._lengths.sum())
-            drawn = self._draws @ right / words[:, None]  # (resamples, seeds)
-            seeds = rng.integers(len(runs), size=(RESAMPLES, len(runs)))
-            resampled += sign * 100 * np.take_along_axis(drawn, seeds, axis=1).mean(axis=1)
-        return difference_of(float(observed), resampled)
-
-    @staticmethod
-    def _right(run: Result, decoder: str) -> Float64s:
-        return unpack(run["right_by_sentence"][decoder]).astype(np.float64)
+    Seeds and sentences are drawn with replacement, the same sentences for all systems.
+    """
+    both = [store.seeds("paper", treebank, "paper", name) for name in (encoding, other)]
+    if not all(both):
+        return None
+    lengths = unpack(store.treebanks[treebank]["splits"]["test"]["lengths"])
+    right = [unpack(run["right_by_sentence"][decoder]) for runs in both for run in runs]
+    # Words and right words, drawn together. In 32 bits the sums are exact: they are whole numbers below 2**24.
+    columns = np.stack([lengths, *right], axis=1).astype(np.float32)  # (sentences, 1 + runs)
+    words, *drawn = (_draws(len(lengths)).astype(np.float32) @ columns).astype(np.float64).T
+    observed, resampled, rng = 0.0, np.zeros(RESAMPLES), np.random.default_rng(1)
+    for sign, runs, first in zip((1, -1), both, (0, len(both[0])), strict=True):
+        some = slice(first, first + len(runs))
+        observed += sign * 100 * sum(one.sum() for one in right[some]) / (len(runs) * lengths.sum())
+        shares = np.stack(drawn[some], axis=1) / words[:, None]  # (resamples, seeds)
+        seeds = rng.integers(len(runs), size=(RESAMPLES, len(runs)))
+        resampled += sign * 100 * np.take_along_axis(shares, seeds, axis=1).mean(axis=1)
+    return difference_of(float(observed), resampled)
 
 
-@lru_cache(maxsize=1)  # a treebank at a time: the table is large
-def _draws(sentences: int) -> Float64s:
+@cache
+def _draws(sentences: int) -> Bytes:
+    """How often each sentence was drawn: (resamples, sentences)."""
     rng = np.random.default_rng(0)
-    return rng.multinomial(sentences, np.full(sentences, 1 / sentences), size=RESAMPLES).astype(np.float64)
+    return rng.multinomial(sentences, np.full(sentences, 1 / sentences), size=RESAMPLES).astype(np.uint8)
 
 
 def share_difference(scores: Sequence[Score], others: Sequence[Score], side: str) -> Difference:

@@ -25,7 +25,7 @@ from study.paper_tables import (
     printed_speed_ratios,
 )
 from study.plan import ENCODINGS, LARGER, PAPER, SWITCH_AVERSE, SWITCH_TREEBANKS
-from study.significance import Difference, Resampled, share_difference, survivors
+from study.significance import Difference, las_difference, share_difference, survivors
 from study.speeds import BY_PAPER, BY_SEARCH, CORE, GPU, rates, ratio, spread
 from study.store import Store
 from study.treebanks import BY_CODE, Treebank
@@ -72,7 +72,7 @@ class Comparison:
     def test(self, store: Store, treebank: Treebank) -> Difference | None:
         """On one treebank: LAS with gold words by sentences; others by counts, crossing ones from raw text."""
         if self.metric == LAS:
-            return Resampled(store, treebank.code).difference(self.encoding, self.other, self.decoder)
+            return las_difference(store, treebank.code, self.encoding, self.other, self.decoder)
         where = ("test", "gold words" if self.metric == UAS else "raw text", self.decoder)
         both = [store.scores(treebank.code, one, where, self.metric) for one in (self.encoding, self.other)]
         return share_difference(both[0], both[1], self.side) if all(both) else None

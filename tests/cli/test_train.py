@@ -13,22 +13,15 @@ from collections.abc import Iterator
 import pytest
 
 import biplanar
+from tests.commands import Run
 from tests.paths import ROOT
 
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")  # colours and movements of the cursor
 TINY = str(ROOT / "examples" / "tiny.conllu")
 SMALL = (
-    *(
-        "--network.hidden",
-        "8",
-        "--network.layers",
-        "1",
-        "--network.char_hidden",
-        "4",
-        "--network.output_hidden",
-        "none",
-    ),
-    *("--training.batch_words", "60", "--segmenter.kind", "none", "--device", "cpu"),
+    *("--network.hidden", "8", "--network.layers", "1", "--network.char_hidden", "4"),
+    *("--network.output_hidden", "none", "--training.batch_words", "60"),
+    *("--segmenter.kind", "none", "--device", "cpu"),
 )
 
 
@@ -38,12 +31,11 @@ def start(folder, *options: str, stderr: int = subprocess.PIPE) -> subprocess.Po
     return subprocess.Popen([*command, *SMALL, *options], stdout=subprocess.PIPE, stderr=stderr, env=environment)
 
 
-def run(folder, *options: str) -> tuple[int, list[str]]:
-    process = start(folder, *options)
-    out, err = process.communicate(timeout=300)
-    assert out == b""
-    lines = [line for line in err.decode().splitlines() if "compiling" not in line]  # told when it takes seconds
-    return process.returncode, lines
+def train(run: Run, folder, *options: str) -> list[str]:
+    """Train in this process, which has imported PyTorch already; the lines that are shown."""
+    code, out, err = run("train", "--train", TINY, "--dev", TINY, "-o", folder, *SMALL, *options)
+    assert (code, out) == (0, "")
+    return [line for line in err.splitlines() if "compiling" not in line]  # told when it takes seconds
 
 
 def interrupted(folder, wanted: str, *options: str) -> tuple[int, str]:
@@ -57,9 +49,8 @@ def interrupted(folder, wanted: str, *options: str) -> tuple[int, str]:
     return process.returncode, rest[-1]
 
 
-def test_a_line_for_each_stage_evaluation_and_score_where_there_is_no_terminal(tmp_path):
-    code, lines = run(tmp_path, "--training.epochs", "3")
-    assert code == 0
+def test_a_line_for_each_stage_evaluation_and_score_where_there_is_no_terminal(run, tmp_path):
+    lines = train(run, tmp_path, "--training.epochs", "3")
     assert [re.sub(r"  loss .*| UAS .*", "", line) for line in lines] == [
         "training: 190 words, 3 epochs, on cpu",
         "epoch 1/3",
@@ -94,7 +85,7 @@ def _everything(screen: int) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_says_what_is_saved_and_how_to_go_on(tmp_path):
+def test_ctrl_c_says_what_is_saved_and_how_to_go_on(run, tmp_path):
     epochs = ("--training.epochs", "400", "--training.evaluations", "400")
     code, last = interrupted(tmp_path, "epoch 2/400", *epochs)
     assert code == 130
@@ -106,31 +97,28 @@ def test_ctrl_c_says_what_is_saved_and_how_to_go_on(tmp_path):
     assert found
     assert not list(tmp_path.rglob(".*"))
     fewer = ("--training.epochs", str(int(found[1]) + 1), "--training.evaluations", "400")
-    code, lines = run(tmp_path, *fewer, "--resume")
-    assert code == 0
+    lines = train(run, tmp_path, *fewer, "--resume")
     assert lines[0].startswith(f"resuming after epoch {found[1]}: ")
     assert lines[1].startswith(f"epoch {int(found[1]) + 1}/")
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_before_anything_is_saved(tmp_path):
+def test_ctrl_c_before_anything_is_saved(run, tmp_path):
     code, last = interrupted(tmp_path, "training: ", "--training.epochs", "5000", "--training.evaluations", "1")
     assert code == 130
     assert last.startswith("biplanar: interrupted; nothing new is saved")
-    code, lines = run(tmp_path, "--training.epochs", "1")
-    assert code == 0
+    lines = train(run, tmp_path, "--training.epochs", "1")
     assert lines[1].startswith("epoch 1/1")
 
 
-def test_a_kill_while_a_training_is_extended_leaves_the_old_model(tmp_path):
-    assert run(tmp_path, "--training.epochs", "1")[0] == 0
+def test_a_kill_while_a_training_is_extended_leaves_the_old_model(run, tmp_path):
+    train(run, tmp_path, "--training.epochs", "1")
     before = biplanar.load(tmp_path)([["She", "sleeps"]]).to_conllu()
     with start(tmp_path, "--training.epochs", "5", "--resume") as process:
         next(line for line in process.stderr if line.startswith(b"exporting"))
         process.kill()
     assert biplanar.load(tmp_path)([["She", "sleeps"]]).to_conllu() == before
-    code, lines = run(tmp_path, "--training.epochs", "5", "--resume")
-    assert code == 0
+    lines = train(run, tmp_path, "--training.epochs", "5", "--resume")
     assert lines[0].startswith("resuming after epoch 5")
     assert biplanar.load(tmp_path)([["She", "sleeps"]]).to_conllu() != before
 

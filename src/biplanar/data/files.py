@@ -74,7 +74,7 @@ def read_text(
 ) -> Iterator[bytes]:
     """The text of a file as UTF-8, a buffer at a time; NUL characters are refused.
 
-    What is in UTF-8 already is not decoded here: `lines_of`, `whole_lines_of` and the readers of CoNLL-U check it.
+    What is in UTF-8 already is not decoded here: `read_lines`, `whole_lines_of` and the readers of CoNLL-U check it.
     """
     name, line = display_name(path), first_line
     buffers = read_buffers(path, start, end)

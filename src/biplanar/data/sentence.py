@@ -377,7 +377,7 @@ class Sentence:
 
     def to_spacy(self, vocab: Vocab) -> Doc:
         """A spaCy document of this sentence, with a token for each word."""
-        from biplanar.data.spacy_docs import to_spacy
+        from biplanar.data.documents import to_spacy
 
         return to_spacy([self], vocab)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from biplanar.encodings.lifting import lift, lower
 from biplanar.errors import FileError
 from biplanar.planes.crossings import nonprojective
 
-Cell = TypeVar("Cell")
+# A row of a table of labels: the cells of plane 1, plane 2 and the relation; None where there are no data for it.
+Row = list[Any] | None
 
 # How often words have each combination of labels: one for each task, and the relation.
 Counts = Counter[tuple[str, ...]]
@@ -118,13 +119,14 @@ def treebank_statistics(
     covered = {one.name: _coverage_of(trees, one) for one in known} if trees else {}
     found = [covered.get(name) or _coverage_of(trees, ENCODINGS[name]) for name in COVERAGE_TABLE] if trees else None
     others = {name: forest for name, forest in treebank.splits.items() if treebank.has_splits and name != "train"}
-    counted = [get_encoding(name) for name in (LABEL_TABLES if encodings is None else encodings)]
+    counted = map(get_encoding, LABEL_TABLES if encodings is None else encodings)
+    sizes_and_unseen = {one.name: _label_tables(treebank, one) for one in counted}
     tables: dict[str, Any] = {
         "nonprojectivity": nonprojectivity(treebank),
         **{name: found and [one[name] for one in found] for name in ("coverage", "coverage_before_repair")},
-        "label_sizes": {one.name: _label_sizes(treebank, one) for one in counted},
+        "label_sizes": {name: sizes for name, (sizes, _) in sizes_and_unseen.items()},
         "split_sizes": _split_sizes(treebank),
-        "unseen_labels": {one.name: _unseen_labels(treebank, one) for one in counted},
+        "unseen_labels": {name: unseen for name, (_, unseen) in sizes_and_unseen.items()},
         "encodings": covered or None,
         "labels": {one.name: label_statistics(trees, others, one) for one in known} if trees else None,
     }
@@ -201,28 +203,21 @@ def _label_columns(forest: Forest, encoding: Encoding) -> tuple[Column, ...]:
     return (*encoding.encode(forest), lift(encoding, forest).deprels)
 
 
-def _label_sizes(treebank: Treebank, encoding: Encoding) -> list[int | None] | None:
-    """Table 3: how many labels each task has in train and dev."""
-    known = _known_labels(treebank, encoding)
-    return _cells([len(labels) + BOUNDARY_LABELS for labels in known]) if known else None
+def _label_tables(treebank: Treebank, encoding: Encoding) -> tuple[Row, Row]:
+    """Table 3: how many labels each task has in train and dev.
 
-
-def _unseen_labels(treebank: Treebank, encoding: Encoding) -> list[list[float] | None] | None:
-    """Appendix B: labels of test that train and dev lack: how many, of how many, and their share of all occurrences."""
-    forests, known = treebank.chosen(*SPLITS), _known_labels(treebank, encoding)
-    if not (treebank.has_splits and forests and known and have_tags(forests, encoding)):
-        return None
+    Appendix B: labels of test that these lack: how many, of how many, and their share of all occurrences.
+    """
+    known_in, forests = treebank.chosen("train", "dev"), treebank.chosen(*SPLITS)
+    if known_in is None or not have_tags(known_in, encoding):
+        return None, None
+    tasks = zip(*(_label_columns(forest, encoding) for forest in known_in), strict=True)
+    known = [set[str]().union(*(column.names for column in task)) for task in tasks]
+    sizes = _cells([len(labels) + BOUNDARY_LABELS for labels in known])
+    if not (treebank.has_splits and forests and have_tags(forests, encoding)):
+        return sizes, None
     columns = _label_columns(treebank.splits["test"], encoding)
-    return _cells([_unseen(column, labels) for column, labels in zip(columns, known, strict=True)])
-
-
-def _known_labels(treebank: Treebank, encoding: Encoding) -> list[set[str]] | None:
-    """The distinct labels of train and dev, task by task."""
-    forests = treebank.chosen("train", "dev")
-    if forests is None or not have_tags(forests, encoding):
-        return None
-    columns = zip(*(_label_columns(forest, encoding) for forest in forests), strict=True)
-    return [set().union(*(column.names for column in task)) for task in columns]
+    return sizes, _cells([_unseen(column, labels) for column, labels in zip(columns, known, strict=True)])
 
 
 def _unseen(column: Column, known: set[str]) -> list[float]:
@@ -230,8 +225,8 @@ def _unseen(column: Column, known: set[str]) -> list[float]:
     return [int(unseen.sum()), len(column.names), percent(int(unseen[column.ids].sum()), len(column.ids))]
 
 
-def _cells(cells: list[Cell]) -> list[Cell | None]:
-    """The cells of plane 1, plane 2 and the relation; None where an encoding has no second plane."""
+def _cells(cells: list[Any]) -> Row:
+    """None where an encoding has no second plane."""
     *planes, deprel = cells
     return [planes[0], planes[1] if len(planes) > 1 else None, deprel]
 

@@ -28,8 +28,8 @@ from spacy.vocab import Vocab
 from biplanar.data import conllu
 from biplanar.data.arrays import Bools, Int64s
 from biplanar.data.conllu import Sentence
+from biplanar.data.documents import noun_chunks, spacy_relation
 from biplanar.data.forest import Column, offsets_of
-from biplanar.data.spacy_docs import noun_chunks, spacy_relation
 from biplanar.decoding import DEFAULT_DECODER
 from biplanar.decoding.beam import Beam
 from biplanar.errors import FileError

@@ -32,14 +32,14 @@ class Document:
     @classmethod
     def from_spacy(cls, doc: Doc) -> Document:
         """The sentences of a spaCy document; its tokens are the words, and white space is kept in MISC."""
-        from biplanar.data.spacy_docs import from_spacy
+        from biplanar.data.documents import from_spacy
 
         return cls.of(from_spacy(doc))
 
     @classmethod
     def from_stanza(cls, doc: Any) -> Document:
         """The sentences of a document of Stanza's, multiword tokens included."""
-        from biplanar.data.stanza_docs import from_stanza
+        from biplanar.data.documents import from_stanza
 
         return cls.of(from_stanza(doc))
 
@@ -90,7 +90,7 @@ class Document:
 
     def to_spacy(self, vocab: Vocab) -> Doc:
         """A spaCy document, with a token for each word."""
-        from biplanar.data.spacy_docs import to_spacy
+        from biplanar.data.documents import to_spacy
 
         return to_spacy(self.sentences, vocab)
 

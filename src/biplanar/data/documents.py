@@ -1,4 +1,4 @@
-"""Sentences as spaCy documents, and back."""
+"""Sentences as spaCy documents, and sentences from those of spaCy and of Stanza, which itself is not needed."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ NOMINAL = {"NOUN", "PROPN", "PRON"}
 
 # The root's relation in Universal Dependencies and in spaCy.
 ROOT, SPACY_ROOT = "root", "ROOT"
+
+# The attributes of Stanza's words, and what older versions have in MISC.
+_STANZA_COLUMNS = ("text", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps")
+_STANZA_OFFSETS = ("start_char=", "end_char=")
 
 
 def to_spacy(sentences: Iterable[Sentence], vocab: Vocab) -> Doc:
@@ -104,11 +108,11 @@ def from_spacy(doc: Doc) -> list[Sentence]:
     """The sentences of a document, or one of all its tokens; MISC keeps the white space that has tokens in spaCy."""
     spans = doc.sents if doc.has_annotation("SENT_START") else [doc[:]]
     chosen = [words for span in spans if (words := [token for token in span if not token.is_space])]
-    blocks = [_block(number, words, doc) for number, words in enumerate(chosen, 1)]
+    blocks = [_spacy_block(number, words, doc) for number, words in enumerate(chosen, 1)]
     return parse_conllu("".join(blocks), "<spaCy>") if blocks else []
 
 
-def _block(number: int, words: Sequence[Token], doc: Doc) -> str:
+def _spacy_block(number: int, words: Sequence[Token], doc: Doc) -> str:
     numbers = {token.i: place for place, token in enumerate(words, 1)}
     span: Span = doc[words[0].i : words[-1].i + 1]
     rows = ["\t".join(_row(token, numbers, doc)) for token in words]
@@ -120,11 +124,11 @@ def _row(token: Token, numbers: dict[int, int], doc: Doc) -> list[str]:
     row[ID], form = str(numbers[token.i]), re.sub(r"\s+", " ", token.text)
     values = {1: form, LEMMA: token.lemma_, UPOS: token.pos_, XPOS: token.tag_, FEATS: str(token.morph)}
     for column, value in values.items():
-        row[column] = " ".join(value.split()) or EMPTY
+        row[column] = _value(value)
     if doc.has_annotation("DEP"):
         row[HEAD] = str(_head(token, numbers))
         row[DEPREL] = (ROOT if token.dep_ == SPACY_ROOT else token.dep_) or EMPTY
-    row[MISC] = _misc(token, form, doc)
+    row[MISC] = _spacy_misc(token, form, doc)
     return row
 
 
@@ -138,7 +142,7 @@ def _head(token: Token, numbers: dict[int, int]) -> int:
     return 0
 
 
-def _misc(token: Token, form: str, doc: Doc) -> str:
+def _spacy_misc(token: Token, form: str, doc: Doc) -> str:
     """The white space around a token, as UDPipe writes it."""
     end, following = token.idx + len(token), token.i + 1
     while following < len(doc) and doc[following].is_space:
@@ -147,3 +151,58 @@ def _misc(token: Token, form: str, doc: Doc) -> str:
     is_first = all(before.is_space for before in doc[: token.i])
     before, inside = doc.text[: token.idx] if is_first else "", token.text if form != token.text else ""
     return "|".join(space_items(after, before, inside)) or EMPTY
+
+
+def from_stanza(doc: Any) -> list[Sentence]:
+    """The sentences of a document, with their multiword tokens; MISC keeps the white space between tokens."""
+    tokens = [token for sentence in doc.sentences for token in sentence.tokens]
+    spaces = dict(zip(map(id, tokens), _stanza_spaces(doc.text, tokens), strict=True))
+    blocks = [_stanza_block(number, sentence, spaces) for number, sentence in enumerate(doc.sentences, 1)]
+    return parse_conllu("".join(blocks), "<Stanza>") if blocks else []
+
+
+def _stanza_spaces(text: str | None, tokens: list[Any]) -> Iterator[list[str]]:
+    """What MISC says of the white space around each token, where offsets tell it."""
+    if text is None or any(getattr(token, "start_char", None) is None for token in tokens):
+        yield from ([] for _ in tokens)
+        return
+    starts = [*(token.start_char for token in tokens), len(text)][1:]
+    for place, (token, following) in enumerate(zip(tokens, starts, strict=True)):
+        before = "" if place else text[: token.start_char]
+        yield space_items(text[token.end_char : following], before)
+
+
+def _stanza_block(number: int, sentence: Any, spaces: dict[int, list[str]]) -> str:
+    comments = list(getattr(sentence, "comments", None) or [])
+    for key, value in (("text", sentence.text), ("sent_id", getattr(sentence, "sent_id", None) or number)):
+        if not any(comment.startswith(f"# {key} =") for comment in comments):
+            comments.insert(0, f"# {key} = {' '.join(str(value).split())}")
+    lines = [line for token in sentence.tokens for line in _lines(token, spaces[id(token)])]
+    return "\n".join([*comments, *lines, "", ""])
+
+
+def _lines(token: Any, spaces: list[str]) -> Iterator[str]:
+    """The line of a multiword token, if it is one, and those of its words."""
+    misc, first, last = _stanza_misc(token, spaces), token.words[0].id, token.words[-1].id
+    if len(token.words) == 1:
+        yield _line(token.words[0], misc)
+        return
+    yield "\t".join([f"{first}-{last}", _value(token.text), *[EMPTY] * 7, misc])
+    for word in token.words:
+        yield _line(word, _stanza_misc(word, []))
+
+
+def _line(word: Any, misc: str) -> str:
+    return "\t".join([str(word.id), *(_value(getattr(word, name, None)) for name in _STANZA_COLUMNS), misc])
+
+
+def _value(value: Any) -> str:
+    """In one line, with single spaces."""
+    return " ".join(str(value).split()) or EMPTY if value is not None else EMPTY
+
+
+def _stanza_misc(item: Any, spaces: list[str]) -> str:
+    """What Stanza has there, without offsets, and the white space."""
+    given = (getattr(item, "misc", None) or "").split("|")
+    dropped = (*_STANZA_OFFSETS, *(["Space"] if spaces else []))
+    return "|".join([*(one for one in given if one and not one.startswith(dropped)), *spaces]) or EMPTY
