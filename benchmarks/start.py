@@ -2,7 +2,8 @@
 
     python -m benchmarks.start [--against CHECKOUT] [--rounds 10] [--json RESULT]
 
-The best of several rounds, after one that compiles. With `--against`, the package of another checkout takes turns.
+The best of several rounds, after one that compiles and writes bytecode. With `--against`, the package of another
+checkout takes turns.
 Imports are those of one further run, by `python -X importtime`; the time of a package is that of its own modules.
 """
 
@@ -33,6 +34,7 @@ _IMPORT = re.compile(r"import time: +(\d+) \| +\d+ \| *([\w.]+)")
 def run(checkout: Path, *options: str) -> str:
     """Start it once; gives standard error."""
     environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has bytecode
     return subprocess.run(
         [sys.executable, *options, *COMMAND], env=environment, capture_output=True, text=True, check=True
     ).stderr

@@ -46,7 +46,7 @@ class Parsing:
         if self.best > 1:
             several = partial(self.parser.several_trees, wanted=self.best, options=self.options, chosen_first=True)
             return [[*several(sentence).trees] for sentence in sentences]
-        parsed = self.parser.pipe(sentences, self.options)
+        parsed = self.parser.parse(self.parser.given(sentences), self.options).sentences()
         return [[(self._mixed(*pair), None)] for pair in zip(sentences, parsed, strict=True)]
 
     def _mixed(self, before: Sentence, after: Sentence) -> Sentence:

@@ -14,9 +14,12 @@ from biplanar.bulk.processes import WorkerProcess
 from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.decoding import all_decoders
 from biplanar.decoding.inventory import UPOS
+from biplanar.decoding.labels import decode
 from biplanar.decoding.search import finds_several_trees
 from biplanar.draw import draw_sentence
-from biplanar.encodings import all_encodings
+from biplanar.draw.sentences import label_rows
+from biplanar.encodings import all_encodings, get_encoding
+from biplanar.encodings.replay import replay
 from biplanar.errors import BiplanarError, FileError, UnfinishedError, UnknownNameError
 from biplanar.pipeline.loading import load
 from biplanar.pipeline.model_folder import BUNDLED
@@ -74,8 +77,11 @@ class Model:
                 is_projective(parsed.tree)
                 for encoding in all_encodings():
                     draw_sentence(parsed, encoding=encoding)
+                    rows = label_rows(parsed, encoding).values()
+                    replay(get_encoding(encoding), *rows, upos=parsed.upos)
+                    decode(list(zip(*rows, parsed.tree.deprels, strict=True)), encoding, upos=parsed.upos)
         if finds_several_trees(self.parser.encoding):
-            self.parser.several_trees(sentence, 2)
+            self.parser.several_trees(sentence, 2, chosen_first=True)
         if self.takes_raw_text:
             self.parser.segmenter.segment("Ready.")
 
