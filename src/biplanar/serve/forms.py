@@ -5,6 +5,7 @@ from __future__ import annotations
 from email.message import Message
 from email.parser import BytesHeaderParser
 from email.utils import collapse_rfc2231_value
+from functools import lru_cache
 from http import HTTPStatus
 from urllib.parse import parse_qsl
 
@@ -85,12 +86,18 @@ def _part(part: bytes) -> tuple[str, str]:
     head, blank, content = part.partition(b"\r\n\r\n")
     if not blank or len(head) > LONGEST_HEAD:
         raise refusal("body: a part without a short head and a blank line")
+    field = _part_name(head)
+    return field, decoded(field, content)
+
+
+@lru_cache(maxsize=256)
+def _part_name(head: bytes) -> str:
+    """The name of a field; clients send the same few again and again."""
     headers = BytesHeaderParser().parsebytes(head.lstrip(b" \t").removeprefix(b"\r\n"))
     name = headers.get_param("name", header="content-disposition")
     if name is None:
         raise refusal("body: a part without a name in its Content-Disposition")
     try:
-        field = collapse_rfc2231_value(name)
+        return collapse_rfc2231_value(name)
     except ENCODING_ERRORS:
         raise refusal("body: the encoding of a name is unknown") from None
-    return field, decoded(field, content)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http import HTTPStatus
 from ipaddress import ip_address
 from threading import Lock
@@ -180,6 +181,7 @@ def host_name(host: str) -> str:
     return name.lower().rstrip(".")
 
 
+@lru_cache(maxsize=256)
 def is_loopback(address: str) -> bool:
     """Whether a machine reaches itself by this address."""
     try:

@@ -56,6 +56,7 @@ def make_server(models: Models, config: ServerConfig) -> uvicorn.Server:
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             timeout_keep_alive=KEEP_ALIVE,
             timeout_graceful_shutdown=round(config.seconds) + GRACE,
         )
