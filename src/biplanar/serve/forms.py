@@ -1,4 +1,4 @@
-"""The fields of HTML forms, from a query or a body that is all in memory: nothing is ever put into files."""
+"""The fields of HTML forms, from a query or a body in memory: nothing is written to files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_FIELDS = 64
 LONGEST_HEAD = 4096  # bytes of the headers of one part
 LONGEST_CONTENT_TYPE = 1000  # characters; the time to read one grows with the square of its length
 
-# What comes of an encoding that a parameter names (`boundary*=idna''x`) and that does not exist or fit.
+# Raised for a parameter in an unknown or unfit encoding (`boundary*=idna''x`).
 ENCODING_ERRORS = (LookupError, ValueError)
 
 MULTIPART, URLENCODED = "multipart/form-data", "application/x-www-form-urlencoded"

@@ -56,7 +56,7 @@ class Model:
 
     @classmethod
     def load(cls, name: str, folder: str | None, *, device: str, threads: int) -> Model:
-        """Read a model, so that no request has to wait for it."""
+        """Load and warm up a model, so that the first request is as fast as the next."""
         parser = load(folder, device=device, threads=threads)
         try:
             card = dict(_CARD_ROW.findall(parser.folder.card.read_text(encoding="utf-8")))
@@ -67,9 +67,9 @@ class Model:
         return model
 
     def warm_up(self) -> None:
-        """Load and compile all that requests may need."""
+        """Load and compile what requests need."""
         sentence = Sentence.from_words(["Ready", "."], upos=["ADJ", "PUNCT"])
-        # Its words get labels that contradict each other, for which there are searches of their own.
+        # Contradictory labels, which other compiled searches handle.
         odd_sentence = Sentence.from_words(["so"] * 60, upos=["ADV"] * 60)
         for decoder in all_decoders():
             list(self.parser.pipe([odd_sentence], decoder=decoder, probabilities=True))
