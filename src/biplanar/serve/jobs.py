@@ -43,6 +43,8 @@ class Parsing:
 
     def __call__(self, sentences: list[Sentence]) -> list[Trees]:
         """The sentences with their trees, and what else is predicted."""
+        if not sentences:
+            return []
         if self.best > 1:
             several = partial(self.parser.several_trees, wanted=self.best, options=self.options, chosen_first=True)
             return [[*several(sentence).trees] for sentence in sentences]
