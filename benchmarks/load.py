@@ -21,15 +21,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from benchmarks.machine import ONE_THREAD, machine, versions
+from benchmarks.machine import ONE_THREAD, command, machine, versions
 
 os.environ.update(ONE_THREAD)  # before the libraries below are imported
 
 
+from study.fingerprint import CODE
+
 import biplanar
 from benchmarks.arguments import ArgumentParser
-from benchmarks.output import keep
+from benchmarks.output import Numbers, keep
 from benchmarks.texts import treebanks_folder
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.errors import BiplanarError
@@ -82,7 +85,14 @@ class Question:
         return all(line.startswith("# ") for line in origin) and result == "".join(self.answer)
 
 
-def make_questions(parser: Parser, count: int, rng: random.Random) -> tuple[list[Question], float, float]:
+class Seconds(NamedTuple):
+    """How long something took."""
+
+    elapsed: float
+    processor: float
+
+
+def make_questions(parser: Parser, count: int, rng: random.Random) -> tuple[list[Question], int, Seconds]:
     """Questions over both interfaces; the words of all of them, and the seconds that the parser takes for these."""
     sentences = some_sentences(rng)
     chosen = [rng.choices(sentences, k=size(rng)) for _ in range(count)]
@@ -143,9 +153,9 @@ def prepare(kind: str, group: list[list[str]]) -> str | list[list[str]]:
 
 def parse_directly(
     parser: Parser, kinds: list[str], inputs: list[str | list[list[str]]]
-) -> tuple[list[list[Sentence]], float]:
+) -> tuple[list[list[Sentence]], Seconds]:
     """All answers in one go, which is how the parser is fastest; and how long it took."""
-    start = time.perf_counter()
+    start, processor = time.perf_counter(), time.process_time()
     groups = []
     for kind, given in zip(kinds, inputs, strict=True):
         if kind == "json words":
@@ -156,7 +166,7 @@ def parse_directly(
             groups.append(biplanar.parse_conllu(str(given)))
     parsed = parser.pipe(sentence for group in groups for sentence in group)
     answers = [[next(parsed) for _ in group] for group in groups]
-    return answers, time.perf_counter() - start
+    return answers, Seconds(time.perf_counter() - start, time.process_time() - processor)
 
 
 def as_request(kind: str, given: str | list[list[str]]) -> bytes:
@@ -193,6 +203,7 @@ class Tally:
     words: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     memory: list[tuple[float, float]] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)  # seconds that the server has had, at first and at last
     last_answer: float = 0.0
 
     def answered(self, question: Question, seconds: float) -> None:
@@ -292,15 +303,21 @@ class Client:
             self.connection = None
 
 
-async def watch_memory(port: int, tally: Tally, until: float) -> None:
+async def watch(port: int, tally: Tally, until: float) -> None:
     """Once a second, what the server says of itself."""
     client, start = Client(port, [], tally, 0), time.perf_counter()
+    tally.processor.append((await ask_metrics(client))["process_cpu_seconds_total"])
     while time.perf_counter() < until:
-        _, _, body = await client.exchange(b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        (found,) = re.findall(rb"^process_resident_memory_bytes (\S+)$", body, re.MULTILINE)
-        tally.memory.append((time.perf_counter() - start, float(found) / 2**20))
+        memory = (await ask_metrics(client))["process_resident_memory_bytes"]
+        tally.memory.append((time.perf_counter() - start, memory / 2**20))
         await asyncio.sleep(1)
     client.hang_up()
+
+
+async def ask_metrics(client: Client) -> dict[str, float]:
+    """The metrics of the server's process."""
+    _, _, body = await client.exchange(b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+    return {name: float(value) for name, value in re.findall(r"^(process_\w+) (\S+)$", body.decode(), re.MULTILINE)}
 
 
 async def run_load(
@@ -310,7 +327,8 @@ async def run_load(
     tally, start = Tally(), time.perf_counter()
     until = start + seconds
     crowd = [Client(port, questions, tally, seed + number) for number in range(clients)]
-    await asyncio.gather(watch_memory(port, tally, until), *(client.run(until) for client in crowd))
+    await asyncio.gather(watch(port, tally, until), *(client.run(until) for client in crowd))
+    tally.processor.append((await ask_metrics(Client(port, [], tally, 0)))["process_cpu_seconds_total"])
     return tally, tally.last_answer - start
 
 
@@ -367,29 +385,36 @@ def main() -> int:
     rng, parser = random.Random(chosen.seed), biplanar.load()
     make_questions(parser, 3, random.Random(0))  # compiles what is not compiled yet
     questions, words, before = make_questions(parser, chosen.questions, rng)
-    print(f"{len(questions)} requests, {words} words; directly {words / before:.0f} words/s")
+    print(f"{len(questions)} requests, {words} words; directly {words / before.elapsed:.0f} words/s")
     with server(serve_options) as (port, process):
         tally, seconds = asyncio.run(run_load(port, questions, chosen.clients, chosen.seconds, chosen.seed))
         process.terminate()
         code = process.wait(timeout=120)
     _, _, after = make_questions(parser, chosen.questions, random.Random(chosen.seed))
 
-    direct = statistics.mean((words / before, words / after))
+    direct = statistics.mean((words / before.elapsed, words / after.elapsed))
+    direct_processor = words / min(before.processor, after.processor)
+    processor = tally.processor[-1] - tally.processor[0]
     lost = sum(count for name, count in tally.counts.items() if name.startswith("lost"))
     strange = sum(
         count for name, count in tally.counts.items() if name.startswith(("status", "broken, status", "wrong"))
     )
     middle, end = growth(tally.memory, chosen.seconds)
-    results = {
+    results: Numbers = {
+        "fingerprint": {"code": CODE},
         "machine": machine(),
         "versions": versions(PACKAGES),
+        "command": command("benchmarks.load"),
         "clients": chosen.clients,
         "seconds": round(seconds, 1),
         "counts": dict(tally.counts),
         "requests_per_second": tally.counts["right"] / seconds,
         "words_per_second": tally.words / seconds,
-        "direct_words_per_second": [words / before, words / after],
+        "direct_words_per_second": [words / before.elapsed, words / after.elapsed],
         "ratio": tally.words / seconds / direct,
+        "words_per_processor_second": tally.words / processor,
+        "direct_words_per_processor_second": direct_processor,
+        "processor_ratio": tally.words / processor / direct_processor,
         "latency": {f"p{share}": percentile(tally.latencies, share / 100) for share in (50, 90, 99)},
         "latency_of_one_sentence": {
             f"p{share}": percentile(tally.small_latencies, share / 100) for share in (50, 90, 99)

@@ -13,19 +13,26 @@ from biplanar.plugins import hook
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from biplanar.data.conllu import Sentence, Word, parse_conllu, read_conllu, write_conllu
-    from biplanar.data.graph import Graph
-    from biplanar.data.tree import Tree
-    from biplanar.decoding import DECODERS
-    from biplanar.decoding.labels import decode, decode_all, encode, encode_all
-    from biplanar.encodings import ENCODINGS
-    from biplanar.errors import BiplanarError
-    from biplanar.evaluation import evaluate
-    from biplanar.pipeline.document import Document
-    from biplanar.pipeline.loading import load
-    from biplanar.pipeline.options import ParseOptions
-    from biplanar.pipeline.parser import Parser
-    from biplanar.planes.assignment import planes_of
+    from biplanar.data.conllu import Sentence as Sentence
+    from biplanar.data.conllu import Word as Word
+    from biplanar.data.conllu import parse_conllu as parse_conllu
+    from biplanar.data.conllu import read_conllu as read_conllu
+    from biplanar.data.conllu import write_conllu as write_conllu
+    from biplanar.data.graph import Graph as Graph
+    from biplanar.data.tree import Tree as Tree
+    from biplanar.decoding import DECODERS as DECODERS
+    from biplanar.decoding.labels import decode as decode
+    from biplanar.decoding.labels import decode_all as decode_all
+    from biplanar.decoding.labels import encode as encode
+    from biplanar.decoding.labels import encode_all as encode_all
+    from biplanar.encodings import ENCODINGS as ENCODINGS
+    from biplanar.errors import BiplanarError as BiplanarError
+    from biplanar.evaluation import evaluate as evaluate
+    from biplanar.pipeline.document import Document as Document
+    from biplanar.pipeline.loading import load as load
+    from biplanar.pipeline.options import ParseOptions as ParseOptions
+    from biplanar.pipeline.parser import Parser as Parser
+    from biplanar.planes.assignment import planes_of as planes_of
 
 __version__ = "0.1.0"
 
@@ -52,28 +59,7 @@ _HOMES = {
     "write_conllu": "data.conllu",
 }
 
-__all__ = [
-    "DECODERS",
-    "ENCODINGS",
-    "BiplanarError",
-    "Document",
-    "Graph",
-    "ParseOptions",
-    "Parser",
-    "Sentence",
-    "Tree",
-    "Word",
-    "decode",
-    "decode_all",
-    "encode",
-    "encode_all",
-    "evaluate",
-    "load",
-    "parse_conllu",
-    "planes_of",
-    "read_conllu",
-    "write_conllu",
-]
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

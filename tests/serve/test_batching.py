@@ -6,7 +6,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -33,8 +33,13 @@ class Parser:
         self.may_go_on.set()
         self.started = threading.Event()
 
-    def pipe(self, sentences: Iterable[Sentence], _: ParseOptions) -> Iterator[Sentence]:
-        batch = list(sentences)
+    def given(self, sentences: list[Sentence]) -> list[Sentence]:
+        return sentences
+
+    def parse(self, batch: list[Sentence], _: ParseOptions) -> SimpleNamespace:
+        return SimpleNamespace(sentences=lambda: self.parsed(batch))
+
+    def parsed(self, batch: list[Sentence]) -> Iterator[Sentence]:
         self.batches.append([sentence.forms[0] for sentence in batch])
         self.started.set()
         assert self.may_go_on.wait(20)

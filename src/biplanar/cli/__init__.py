@@ -60,7 +60,7 @@ def _show_log() -> None:
 
 
 def _end_at_once(number: int, _: object) -> None:
-    """What a signal does that ends the process, but nothing half-written is left behind."""
+    """Remove half-written files, then end as the signal does by default."""
     remove_unfinished()
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)

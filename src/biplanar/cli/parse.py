@@ -163,7 +163,7 @@ def _parse_to_file(source: Source, output: str, task: Task, engine: Engine) -> O
 
 
 def _parse_shards(plan: Plan, engine: Engine) -> Outcome:
-    """Parse into a folder what is not there yet."""
+    """Parse the shards that are not in the folder yet."""
     from biplanar.decoding.beam import Outcome
 
     unfinished, outcome = plan.unfinished(), Outcome()
@@ -179,9 +179,9 @@ def _parse_shards(plan: Plan, engine: Engine) -> Outcome:
 
 @contextmanager
 def byte_progress(total: int | None) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error, if that is a terminal: bytes done, and the time left if all are known.
+    """A progress bar on standard error, if that is a terminal; with a total, also the time left.
 
-    Gives what is to be called with the bytes that have been done.
+    Yields a function to call with the number of bytes done.
     """
     if not sys.stderr.isatty():
         yield lambda _: None

@@ -200,7 +200,7 @@ class Sentence:
                 return heads
         return [self._head(word, head) for word, head in enumerate(column, 1)]
 
-    @property
+    @cached_property
     def tree(self) -> Tree:
         """The dependency tree; an error says where there is none."""
         heads = self.heads

@@ -11,7 +11,6 @@ from biplanar.data.conllu import Sentence
 from biplanar.data.forest import Forest
 from biplanar.data.graph import Graph
 from biplanar.data.tree import Tree
-from biplanar.decoding.labels import encode
 from biplanar.draw.arcs import ABOVE, BELOW, PlacedArc, check_drawable, crossing_dependents, place_facing
 from biplanar.draw.layout import Rows
 from biplanar.draw.svg import MOST_LEVELS, Canvas, Pen, canvas_of, shortened, to_svg
@@ -174,10 +173,10 @@ def label_rows(sentence: Sentence, encoding: str) -> dict[str, tuple[str, ...]]:
     if how.needs_upos:
         sentence.check_tagged(encoding)
     try:
-        rows = encode(sentence.tree, encoding, upos=sentence.upos if how.needs_upos else None)
+        columns = how.encode(Forest.from_trees([sentence.tree], [sentence.upos] if how.needs_upos else None))
     except TreeError as error:
         raise sentence.error_at(1, str(error)) from error
-    return dict(zip(how.tasks, zip(*rows, strict=True), strict=False))
+    return {task: tuple(column.labels()) for task, column in zip(how.tasks, columns, strict=True)}
 
 
 def shown_planes(tree: Tree, encoding: str) -> tuple[int, ...] | None:

@@ -98,7 +98,10 @@ def shorten(text: str, width: int, size: float) -> str:
 
 def is_right_to_left(texts: Iterable[str]) -> bool:
     """Whether most letters are of a script that runs from right to left."""
-    directions = [unicodedata.bidirectional(character) for text in texts for character in text]
+    characters = "".join(texts)
+    if characters.isascii():
+        return False
+    directions = list(map(unicodedata.bidirectional, characters))
     return directions.count("R") + directions.count("AL") > directions.count("L")
 
 

@@ -62,7 +62,7 @@ class Service:
     # Reading
 
     async def read(self, request: Request) -> bytes:
-        """The body of a request, which is refused if it is too large, too slow or too much for now."""
+        """The body of a request; refused if it is too large or too slow, or if others hold too many bytes."""
         self.batcher.check_room()
         most, chunks, size = self.config.body_bytes, [], 0
         lease: Lease = getattr(request.state, BODY)
@@ -97,7 +97,7 @@ class Service:
     async def answer(
         self, request: Request, prepare: Callable[[], RequestPlan], size: int, headers: dict[str, str] | None = None
     ) -> Response:
-        """The JSON that the workers make of a request; if the client leaves before, they drop it."""
+        """The JSON that the workers make of a request; dropped if the client disconnects."""
         lease: Lease = getattr(request.state, ANSWER)
         work = asyncio.ensure_future(self.batcher.submit(prepare, size, lease))
         gone = asyncio.ensure_future(_left(request))
@@ -109,7 +109,7 @@ class Service:
         finally:
             for task in (work, gone):
                 task.cancel()
-            getattr(request.state, BODY).close()  # it is not needed while the answer is sent
+            getattr(request.state, BODY).close()  # no longer needed while the answer is sent
 
     # Routes of the JSON interface
 
@@ -164,24 +164,24 @@ class Service:
 
     @asynccontextmanager
     async def running(self, _: Starlette) -> AsyncIterator[None]:
-        """While the server runs, the workers do."""
+        """Start the workers with the server, and stop them with it."""
         self.batcher.start()
         yield
         await asyncio.to_thread(self.batcher.stop)
 
 
 class PageFiles(StaticFiles):
-    """The files of the page, which browsers keep, and ask whether they have changed."""
+    """The files of the page; browsers cache them and revalidate."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        """A file, or the news that it has not changed."""
+        """A file, or 304 if it has not changed."""
         response = super().file_response(*args, **kwargs)
         response.headers["Cache-Control"] = "no-cache"
         return response
 
 
 async def _left(request: Request) -> None:
-    """Wait until the client has gone."""
+    """Wait until the client disconnects."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 

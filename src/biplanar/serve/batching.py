@@ -1,7 +1,7 @@
-"""Two workers for all requests: what waits is parsed together, whoever asked for it, and answers go back one by one.
+"""Two worker threads for all requests: those that wait are parsed in one batch, and each gets its own answer.
 
-A quick worker does what takes a moment. What turns out to be more goes over to a slow worker, which does a bounded part
-of each request at a time. Network and search release the interpreter's lock, so that neither waits for the other.
+The quick worker takes cheap requests. Those that turn out to be expensive go to the slow worker, which does a bounded
+part of each at a time. Network and search release the GIL, so neither worker waits for the other.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from biplanar.serve.guard import Lease, Metrics
 from biplanar.serve.jobs import Job, Parsing, RequestPlan
 from biplanar.serve.responses import as_refusal, refusal
 
-SMALL = 16 << 10  # bytes; larger requests are for the slow worker, which reads them too
+SMALL = 16 << 10  # bytes; larger requests go straight to the slow worker
 
 # What a request may cost for the quick worker. No word takes more than about a millisecond to parse.
 QUICK_COST = 300
 
-# Seconds of rendering, after which it is another request's turn.
+# Seconds of rendering at a time; then another request has its turn.
 QUICK_SECONDS, SLOW_SECONDS = 0.2, 0.5
 
 logger = logging.getLogger(__name__)
 
 
 class Worker(Thread):
-    """A thread that works on a line of jobs, some of them at a time.
+    """A thread with a queue of jobs, which it takes in batches.
 
-    What it gets done of a job at a time may cost as much as `room` (and one sentence more). If there is a `slower`
-    worker, it gets the jobs that are not done then.
+    A batch costs up to `room` (plus one sentence). Jobs that are not finished then go to the `slower` worker, if there
+    is one.
     """
 
     def __init__(
@@ -46,32 +46,32 @@ class Worker(Thread):
         super().__init__(name=f"biplanar-{name}", daemon=True)
         self._room, self._seconds, self._metrics, self._slower = room, seconds, metrics, slower
         self._changed = Condition()
-        self._line: list[Job] = []  # a heap: the first one is due
+        self._queue: list[Job] = []  # a heap: the first one is due
         self._stopping = False
         self._busy_since: float | None = None
 
     def stop(self) -> None:
-        """Finish what waits, then end."""
+        """Finish the queued jobs, then end the thread."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
         self.join()
 
     def put(self, job: Job) -> None:
-        """Let a job wait in line."""
+        """Add a job to the queue."""
         with self._changed:
-            heappush(self._line, job)
+            heappush(self._queue, job)
             self._changed.notify()
 
     def remove(self, job: Job) -> None:
-        """Let a job leave the line, if it is there."""
+        """Remove a job from the queue, if it is there."""
         with self._changed:
-            if job in self._line:
-                self._line.remove(job)
-                heapify(self._line)
+            if job in self._queue:
+                self._queue.remove(job)
+                heapify(self._queue)
 
     def is_well(self, seconds: float) -> bool:
-        """Whether the thread is there, and has not been busy with one batch for longer than that."""
+        """Whether the thread is alive, and not busy with one batch for longer than that."""
         since = self._busy_since
         return self.is_alive() and (since is None or time.monotonic() - since <= seconds)
 
@@ -89,21 +89,21 @@ class Worker(Thread):
             self._metrics.work_seconds.inc(time.monotonic() - start)
 
     def _wait_for_jobs(self) -> bool:
-        """Whether there are any; if not, it is time to end."""
+        """Wait for a job; False if there is none and the worker is to stop."""
         with self._changed:
-            self._changed.wait_for(lambda: self._line or self._stopping)
-            return bool(self._line)
+            self._changed.wait_for(lambda: self._queue or self._stopping)
+            return bool(self._queue)
 
     def _take(self) -> Job | None:
         with self._changed:
-            while self._line:
-                job = heappop(self._line)
+            while self._queue:
+                job = heappop(self._queue)
                 if not job.over:
                     return job
         return None
 
     def _gather(self) -> list[Job]:
-        """The jobs of the next batch, each with a chunk that is read or partly rendered."""
+        """The jobs of the next batch: each has read a chunk, or is still rendering one."""
         jobs: list[Job] = []
         room = self._room
         while room > 0 and (job := self._take()):
@@ -114,7 +114,7 @@ class Worker(Thread):
         return jobs
 
     def _read(self, job: Job) -> bool:
-        """Whether a chunk could be read, and is for this worker."""
+        """Read a chunk; False if that failed, or if the job went to the slower worker."""
         try:
             job.read(self._room)
         except Exception as error:
@@ -172,7 +172,7 @@ class Worker(Thread):
 
 
 class Batcher:
-    """What is between the event loop and the workers: requests that wait for their answers."""
+    """Hands requests from the event loop to the workers, and waits for their answers."""
 
     def __init__(self, config: ServerConfig, metrics: Metrics) -> None:
         self.config, self.metrics = config, metrics
@@ -183,24 +183,24 @@ class Batcher:
         self._workers = (self._quick, self._slow)
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the workers."""
         for worker in self._workers:
             worker.start()
 
     def stop(self) -> None:
-        """Finish what waits, then end."""
+        """Finish the queued jobs, then stop the workers."""
         for worker in self._workers:  # in this order, as the first gives work to the second
             worker.stop()
 
     @property
     def is_well(self) -> bool:
-        """Whether both workers are there, and not busy with one batch for longer than a request may take."""
+        """Whether both workers are alive, and not busy with one batch for longer than a request may take."""
         return all(worker.is_well(self.config.seconds) for worker in self._workers)
 
     async def submit(self, prepare: Callable[[], RequestPlan], size: int, lease: Lease) -> bytes:
-        """Wait in line, and for the answer, which is held by the lease.
+        """Queue a request and wait for its answer, whose bytes the lease holds.
 
-        If the caller is cancelled, the request leaves the line.
+        If the caller is cancelled, the request leaves the queue.
         """
         self.check_room()
         job = Job(prepare, size, asyncio.get_running_loop().create_future(), lease, self.config)
@@ -217,12 +217,12 @@ class Batcher:
                 self._abandon(job)
 
     def check_room(self) -> None:
-        """Refuse a request for which there is no place in the line."""
+        """Refuse a request if the queue is full."""
         if len(self.waiting) >= self.config.queue:
             raise self.refusal_for_now(f"{len(self.waiting)} requests are waiting already")
 
     def refusal_for_now(self, reason: str) -> HTTPException:
-        """What asks a client to come back when those that wait longest will be gone."""
+        """A refusal whose Retry-After is how long the oldest request has waited."""
         oldest = next(iter(self.waiting), None)
         seconds = max(1, round(time.monotonic() - oldest.since)) if oldest else 1
         return refusal(f"{reason}: try again later", HTTPStatus.SERVICE_UNAVAILABLE, Retry_After=str(seconds))

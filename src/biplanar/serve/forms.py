@@ -1,10 +1,11 @@
-"""The fields of HTML forms, from a query or a body that is all in memory: nothing is ever put into files."""
+"""The fields of HTML forms, from a query or a body in memory: nothing is written to files."""
 
 from __future__ import annotations
 
 from email.message import Message
 from email.parser import BytesHeaderParser
 from email.utils import collapse_rfc2231_value
+from functools import lru_cache
 from http import HTTPStatus
 from urllib.parse import parse_qsl
 
@@ -14,7 +15,7 @@ MOST_FIELDS = 64
 LONGEST_HEAD = 4096  # bytes of the headers of one part
 LONGEST_CONTENT_TYPE = 1000  # characters; the time to read one grows with the square of its length
 
-# What comes of an encoding that a parameter names (`boundary*=idna''x`) and that does not exist or fit.
+# Raised for a parameter in an unknown or unfit encoding (`boundary*=idna''x`).
 ENCODING_ERRORS = (LookupError, ValueError)
 
 MULTIPART, URLENCODED = "multipart/form-data", "application/x-www-form-urlencoded"
@@ -85,12 +86,18 @@ def _part(part: bytes) -> tuple[str, str]:
     head, blank, content = part.partition(b"\r\n\r\n")
     if not blank or len(head) > LONGEST_HEAD:
         raise refusal("body: a part without a short head and a blank line")
+    field = _part_name(head)
+    return field, decoded(field, content)
+
+
+@lru_cache(maxsize=256)
+def _part_name(head: bytes) -> str:
+    """The name of a field; clients send the same few again and again."""
     headers = BytesHeaderParser().parsebytes(head.lstrip(b" \t").removeprefix(b"\r\n"))
     name = headers.get_param("name", header="content-disposition")
     if name is None:
         raise refusal("body: a part without a name in its Content-Disposition")
     try:
-        field = collapse_rfc2231_value(name)
+        return collapse_rfc2231_value(name)
     except ENCODING_ERRORS:
         raise refusal("body: the encoding of a name is unknown") from None
-    return field, decoded(field, content)

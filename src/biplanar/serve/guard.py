@@ -1,10 +1,11 @@
-"""What happens around every request: its host is checked, headers are added, bytes bounded, and all is counted."""
+"""The middleware around all routes: checks the Host, adds headers, bounds bytes, and counts requests."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http import HTTPStatus
 from ipaddress import ip_address
 from threading import Lock
@@ -25,7 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from biplanar.serve.config import ServerConfig
 from biplanar.serve.responses import SECURITY_HEADERS, refusal, refused
 
-CLIENT_LEFT = 499  # not in HTTP, but what other servers log for it
+CLIENT_LEFT = 499  # not in HTTP, but common in the logs of other servers
 SENT_AT_ONCE = 1 << 16  # bytes; what the client does not read yet stays here and is counted
 LONGEST_SHOWN = 100  # characters of a header in a message
 
@@ -37,7 +38,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 
 @dataclass(frozen=True)
 class Guard:
-    """The application around the routes; requests are counted by those of their paths that are known."""
+    """The ASGI application around the routes; requests are counted by path, unknown paths together."""
 
     routes: ASGIApp
     paths: frozenset[str]
@@ -75,7 +76,7 @@ class Guard:
 
 @dataclass
 class Exchange:
-    """The answer to one request, as it is sent."""
+    """Sends the answer to one request."""
 
     forward: Send
     status: int = CLIENT_LEFT
@@ -180,6 +181,7 @@ def host_name(host: str) -> str:
     return name.lower().rstrip(".")
 
 
+@lru_cache(maxsize=256)
 def is_loopback(address: str) -> bool:
     """Whether a machine reaches itself by this address."""
     try:

@@ -1,4 +1,4 @@
-"""Requests on their way from a body to an answer: what is to be done, and how far it is."""
+"""A request from its body to its answer: what it asks for, and its state."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from biplanar.serve.config import ServerConfig
 from biplanar.serve.guard import Lease
 from biplanar.serve.responses import refusal
 
-# Requests of lower cost go first, but not forever: each waits as if it had come later.
+# Cheap requests go first. Each is due later by its cost, so that expensive ones are delayed but never starve.
 DELAY = 1 / 10_000  # seconds for each byte, times what a word of it costs
 
-# Characters that cost as much as a word does. Drawing looks at each of them.
+# Characters that cost as much as a word: drawing looks at each of them.
 COSTLY_CHARACTERS = 100
 
 # Seconds for reading sentences of one request: text can be slow to tokenize and yet have few words in it.
@@ -34,7 +34,7 @@ Trees = list[tuple[Sentence, float | None]]
 
 @dataclass(frozen=True)
 class Parsing:
-    """How sentences are to be parsed; those for which it is the same can be parsed together."""
+    """How sentences are parsed; sentences with the same value can share a batch."""
 
     parser: Parser
     options: ParseOptions
@@ -43,10 +43,12 @@ class Parsing:
 
     def __call__(self, sentences: list[Sentence]) -> list[Trees]:
         """The sentences with their trees, and what else is predicted."""
+        if not sentences:
+            return []
         if self.best > 1:
             several = partial(self.parser.several_trees, wanted=self.best, options=self.options, chosen_first=True)
             return [[*several(sentence).trees] for sentence in sentences]
-        parsed = self.parser.pipe(sentences, self.options)
+        parsed = self.parser.parse(self.parser.given(sentences), self.options).sentences()
         return [[(self._mixed(*pair), None)] for pair in zip(sentences, parsed, strict=True)]
 
     def _mixed(self, before: Sentence, after: Sentence) -> Sentence:
@@ -55,10 +57,9 @@ class Parsing:
 
 @dataclass(frozen=True)
 class RequestPlan:
-    """What a request comes to: sentences, perhaps to be parsed, and how an answer is made of them.
+    """The sentences of a request, how they are parsed if at all, and how the answer is made of them.
 
-    `render` makes the bytes that a sentence adds to the answer, in steps that are short enough for something else to be
-    done between them.
+    `render` yields the bytes that a sentence adds to the answer, in short steps, between which a worker can stop.
     """
 
     sentences: Iterator[Sentence]
@@ -72,9 +73,9 @@ class RequestPlan:
 
 
 class Job:
-    """A request that is worked on: it reads a chunk, is given its trees, renders them, and reads on.
+    """The state of a request: it reads a chunk, is given its trees, renders them, and reads the next.
 
-    Only the worker that has taken it uses it, but for `over`.
+    Only the worker that has taken it uses it; other threads set `over` alone.
     """
 
     def __init__(
@@ -145,7 +146,7 @@ class Job:
             raise refusal(message, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
 
     def take(self, trees: list[Trees]) -> None:
-        """Go on with the trees of the chunk."""
+        """Take the trees of the chunk, to be rendered."""
         self.chunk, self._rendering = [], self._parts(trees)
 
     def _parts(self, parsed: list[Trees]) -> Iterator[bytes]:
@@ -156,7 +157,7 @@ class Job:
             yield from self._plan.render(trees)
 
     def render(self, seconds: float) -> None:
-        """Render the trees, for about that long at a time; after the last ones, answer."""
+        """Render trees for about so many seconds; after the last ones, answer."""
         until = time.monotonic() + seconds
         assert self._plan is not None
         assert self._rendering is not None
@@ -178,7 +179,7 @@ class Job:
             raise refusal(message, HTTPStatus.SERVICE_UNAVAILABLE, Retry_After="1")
 
     def settle(self, outcome: bytes | Exception) -> None:
-        """Give the answer to where it is awaited, if anyone still waits."""
+        """Hand the answer to the event loop, if a client still waits for it."""
         self.over = True
 
         def settle_there() -> None:
@@ -196,5 +197,5 @@ class Job:
 
 
 def _size(sentence: Sentence) -> float:
-    """In words, where long ones count for more."""
+    """The size in words; long words count for more."""
     return len(sentence) + sum(map(len, sentence.forms)) / COSTLY_CHARACTERS

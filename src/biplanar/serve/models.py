@@ -12,9 +12,12 @@ from typing import Any
 from biplanar.data.conllu import Sentence
 from biplanar.decoding import all_decoders
 from biplanar.decoding.inventory import UPOS
+from biplanar.decoding.labels import decode
 from biplanar.decoding.search import finds_several_trees
 from biplanar.draw import draw_sentence
-from biplanar.encodings import all_encodings
+from biplanar.draw.sentences import label_rows
+from biplanar.encodings import all_encodings, get_encoding
+from biplanar.encodings.replay import replay
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
 from biplanar.pipeline.loading import load
 from biplanar.pipeline.model_folder import BUNDLED
@@ -43,7 +46,7 @@ class Model:
 
     @classmethod
     def load(cls, name: str, folder: str | None, *, device: str, threads: int) -> Model:
-        """Read a model, so that no request has to wait for it."""
+        """Load and warm up a model, so that the first request is as fast as the next."""
         parser = load(folder, device=device, threads=threads)
         try:
             card = dict(_CARD_ROW.findall(parser.folder.card.read_text(encoding="utf-8")))
@@ -54,9 +57,9 @@ class Model:
         return model
 
     def warm_up(self) -> None:
-        """Load and compile all that requests may need."""
+        """Load and compile what requests need."""
         sentence = Sentence.from_words(["Ready", "."], upos=["ADJ", "PUNCT"])
-        # Its words get labels that contradict each other, for which there are searches of their own.
+        # Contradictory labels, which other compiled searches handle.
         odd_sentence = Sentence.from_words(["so"] * 60, upos=["ADV"] * 60)
         for decoder in all_decoders():
             list(self.parser.pipe([odd_sentence], decoder=decoder, probabilities=True))
@@ -64,8 +67,11 @@ class Model:
                 is_projective(parsed.tree)
                 for encoding in all_encodings():
                     draw_sentence(parsed, encoding=encoding)
+                    rows = label_rows(parsed, encoding).values()
+                    replay(get_encoding(encoding), *rows, upos=parsed.upos)
+                    decode(list(zip(*rows, parsed.tree.deprels, strict=True)), encoding, upos=parsed.upos)
         if finds_several_trees(self.parser.encoding):
-            self.parser.several_trees(sentence, 2)
+            self.parser.several_trees(sentence, 2, chosen_first=True)
         if self.takes_raw_text:
             self.parser.segmenter.segment("Ready.")
 

@@ -25,7 +25,7 @@ SECURITY_HEADERS = {
 CROSS_ORIGIN_HEADERS = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
 UDPIPE_PATHS = ("/models", "/process")
 
-# Errors that the text of a request can cause. Others, such as those of files, are the server's own.
+# Errors that a request can cause. Others, such as those of files, are internal errors.
 ERRORS_OF_REQUESTS = (FormatError, LabelError, TreeError, UnknownNameError)
 
 
@@ -35,7 +35,7 @@ def refusal(message: str, status: HTTPStatus = HTTPStatus.BAD_REQUEST, **headers
 
 
 def as_refusal(error: Exception) -> HTTPException:
-    """The refusal that an exception leads to; what only concerns the server is not told."""
+    """The refusal for an exception; internal errors are not disclosed."""
     if isinstance(error, HTTPException):
         return error
     if isinstance(error, ERRORS_OF_REQUESTS):

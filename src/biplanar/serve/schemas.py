@@ -57,7 +57,7 @@ class CompareRequest(BaseModel):
 
 
 class ProcessRequest(BaseModel):
-    """The fields of UDPipe's interface that are known here; others are passed over."""
+    """The fields of UDPipe's interface that are known here; others are ignored."""
 
     data: str = Field(description="What to process.")
     model: str = Field("", description="A model's name, or its beginning up to a hyphen.")

@@ -1,4 +1,4 @@
-"""Runs the application: a socket, uvicorn with bounds on time and connections, and a graceful end."""
+"""Runs the application: a socket, uvicorn with limits on time and connections, and a graceful shutdown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from biplanar.serve.responses import SECURITY_HEADERS
 
 BACKLOG = 1024  # connections that the system keeps until they are accepted
 KEEP_ALIVE = 15  # seconds that a connection may stay open between two requests
-GRACE = 5  # seconds beyond the time limit of requests, when the server is asked to end
+GRACE = 5  # seconds for a shutdown beyond the time limit of requests
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -56,6 +56,7 @@ def make_server(models: Models, config: ServerConfig) -> uvicorn.Server:
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             timeout_keep_alive=KEEP_ALIVE,
             timeout_graceful_shutdown=round(config.seconds) + GRACE,
         )
@@ -63,10 +64,10 @@ def make_server(models: Models, config: ServerConfig) -> uvicorn.Server:
 
 
 def run(models: Models, sock: socket.socket, config: ServerConfig) -> None:
-    """Serve until a signal asks for an end; then what was accepted is answered first."""
+    """Serve until SIGINT or SIGTERM; requests that were accepted are still answered."""
 
     def ignore(_: int, __: FrameType | None) -> None:
-        """Does nothing: uvicorn handles signals itself, and raises them again after its end, which would kill us."""
+        """Do nothing: uvicorn handles signals itself, and raises them again after its shutdown."""
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, ignore)
@@ -118,18 +119,18 @@ class BoundedProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def resume_writing(self) -> None:
-        """Note that the client reads."""
+        """Note that the client has read."""
         self._resumed += 1
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is not HTTP, unless another answer is on its way."""
+        """Answer a malformed request, unless an answer is already under way."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.write(plain_response(HTTPStatus.BAD_REQUEST, msg))
         self.transport.close()
 
     def _check(self) -> None:
-        """Close the connection if nothing has changed since the last look, and the server is not working on it."""
+        """Close the connection if nothing has changed since the last check, and the server is not working on it."""
         progress = (self.cycle, self._resumed, self.transport.get_write_buffer_size())
         working = self.cycle is not None and not self.cycle.response_complete and not self.flow.write_paused
         if progress == self._progress and not working:
