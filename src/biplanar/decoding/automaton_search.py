@@ -135,8 +135,8 @@ class AutomatonSearch(ScoredSentences):
         """
         found: dict[int, Found] = {}
         pending, beam, offsets = sentences, self.beam, self.scores.offsets
-        for searched, counts in ((beam, rounds), (beam.widened(), rounds[-1:])):
-            limits = searched.limits()
+        for searched, counts in ((beam, rounds), (beam.widened, rounds[-1:])):
+            limits = searched.limits
             for count in counts:
                 numbers = np.array(pending, dtype=np.int64)
                 labels = label_sequences(numbers, offsets, self._choices, self.inventory.automaton, limits, count)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import heapq
-from typing import NamedTuple
 
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Float64s, Int32s, Int64s
+from biplanar.data.arrays import Float64s, Int32s
 from biplanar.decoding.lattice.paths import Beams
 from biplanar.decoding.lattice.problem import Problem
 from biplanar.decoding.lattice.states import HEADLESS, OPENS_LEFT, LabelEffects
@@ -59,19 +58,12 @@ def next_trees(
     return labels[:found], trees[:found], losses[:found]
 
 
-class Edges(NamedTuple):
-    """How likely edges are, and which arcs they close."""
-
-    likelihoods: Float64s  # by edge
-    starts: Int64s  # where each edge's arcs start
-    arcs: Int32s  # (arcs, 2): dependents and heads, 0 for the root
-
-
 @compiled()
-def likely_edges(goal: int, beams: Beams, problem: Problem, share: float) -> Edges:
-    """How likely the edges of a lattice are whose states know their stacks, by all paths that lead through them.
+def likely_arcs(goal: int, beams: Beams, problem: Problem, share: float) -> tuple[Int32s, Float64s]:
+    """The arcs that edges close, dependents and heads (0 for the root), and how likely these edges are.
 
-    All losses count `share` times: below 1, what is likely becomes less so.
+    States must know their stacks. All paths through an edge count, with losses `share` times: below 1, what is likely
+    becomes less so.
     """
     sums, after = _forward_sums(goal, beams, share), np.full(goal + 1, -np.inf)
     after[goal] = 0.0  # of all ways from each state to the end
@@ -105,16 +97,16 @@ def _forward_sums(goal: int, beams: Beams, share: float) -> Float64s:
 
 
 @compiled()
-def _closed_by(goal: int, likelihoods: Float64s, beams: Beams, problem: Problem) -> Edges:
-    """The arcs of all edges that are at all likely."""
+def _closed_by(goal: int, likelihoods: Float64s, beams: Beams, problem: Problem) -> tuple[Int32s, Float64s]:
+    """The arcs of all edges that are at all likely, each with the likelihood of its edge."""
     word_of = np.zeros(goal + 1, dtype=np.int32)
     for state in range(1, goal + 1):
         word_of[state] = word_of[beams.sources[state]] + 1
-    starts, tops = np.zeros(len(likelihoods) + 1, dtype=np.int64), np.empty(4, dtype=np.int32)
+    closed, tops = np.zeros(len(likelihoods), dtype=np.int64), np.empty(4, dtype=np.int32)  # how many by each edge
     arcs, count = np.empty((4 * len(likelihoods) + 64, 2), dtype=np.int32), 0
     for edge in range(len(likelihoods)):
         if likelihoods[edge] > LEAST_LIKELY:
-            source, pair = beams.edge_source[edge], beams.edge_pair[edge]
+            source, pair, before = beams.edge_source[edge], beams.edge_pair[edge], count
             word, most = word_of[source], 1
             if pair >= 0:
                 most += count_moves(problem.pairs[pair], problem.labels)
@@ -126,8 +118,8 @@ def _closed_by(goal: int, likelihoods: Float64s, beams: Beams, problem: Problem)
             if pair >= 0:
                 tops[:] = beams.tops[source]
                 count += _closed_arcs(word, problem.pairs[pair], problem.labels, tops, beams, arcs[count:])
-        starts[edge + 1] = count
-    return Edges(likelihoods, starts, arcs[:count])
+            closed[edge] = count - before
+    return arcs[:count], np.repeat(likelihoods, closed)
 
 
 @compiled()
