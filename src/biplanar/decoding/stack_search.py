@@ -72,8 +72,8 @@ class StackSearch(ScoredSentences):
         is_lost = outcomes > searches.WITHOUT_CYCLES
         if is_lost.any():
             heads[np.repeat(is_lost, np.diff(self.scores.offsets))] = 0
-        found = np.bincount(outcomes, minlength=searches.WITHOUT_CYCLES + 1)[: searches.WITHOUT_CYCLES + 1].tolist()
-        outcome = Outcome(*found, lost=int(is_lost.sum()), widened=widened)
+        argmax, best, next_best, acyclic = np.bincount(outcomes, minlength=4)[:4].tolist()
+        outcome = Outcome(argmax, best, next_best, acyclic, int(is_lost.sum()), widened)
         return Found(labels, heads, np.flatnonzero(is_lost), outcome)
 
     def _search_left(self, outcomes: Int8s, labels: Int32s, heads: Int32s) -> int:

@@ -31,7 +31,7 @@ from biplanar.decoding.lattice.states import (
     may_end,
     next_state,
 )
-from biplanar.decoding.lattice.trees import has_cycle, heads_of_labels, put_labels
+from biplanar.decoding.lattice.trees import forms_tree, has_cycle, heads_of_labels, put_labels
 from biplanar.decoding.scores import NEARLY, UNLIKELY
 from biplanar.decoding.spanning import best_tree
 
@@ -272,7 +272,9 @@ def propose(
         own = heads[start : start + words]
         if words > longest or (not lost[s] and _agree(own, start, likely)):
             continue
-        tree = best_tree(table_of_heads(likely[start : start + words], logs[start : start + words]))
+        tree = likely[start : start + words, 0].copy()
+        if not forms_tree(tree):
+            tree = best_tree(table_of_heads(likely[start : start + words], logs[start : start + words]))
         if lost[s]:
             heads[start : start + words] = tree
         elif (tree != own).any() and _most_gained(start, tree, tables, tops, chosen, heads) > NEARLY:
@@ -299,14 +301,14 @@ def accept(
         start = tables.offsets[sentences[number]]
         words = tables.offsets[sentences[number] + 1] - start
         tree = proposed[at : at + words]
-        if known[number] and (heads_of_labels(labels, at, words, effects) == tree).all():
+        if known[number]:
             gain = _gained(start, tree, tables, heads)
             for word in range(words):
                 one, two = labels[0, at + word], labels[1, at + word]
                 gain += tables.first[start + word, one] - tables.first[start + word, chosen[0, start + word]]
                 second = tables.second[start + word, two] - tables.second[start + word, chosen[1, start + word]]
                 gain += SECOND_PLANE * second
-            if gain > NEARLY:
+            if gain > NEARLY and (heads_of_labels(labels, at, words, effects) == tree).all():
                 heads[start : start + words] = tree
         at += words
 
