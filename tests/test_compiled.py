@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import biplanar
@@ -87,3 +88,44 @@ def test_other_users_of_numba_keep_their_caches():
     before = compiled.numba.config.CACHE_DIR
     compiled.compiled()(lambda: 1)
     assert before == compiled.numba.config.CACHE_DIR
+
+
+ADDED = """
+def added(number):
+    return number + {}
+
+
+def twice(function, number):
+    return function(function(number))
+
+
+if __name__ == "__main__":
+    from biplanar.compiled import compiled, compiled_function
+
+    print(compiled()(twice)(compiled_function(added), 1), end="")
+"""
+
+
+def test_functions_among_the_arguments_are_told_by_their_files(tmp_path):
+    """What was compiled for one is found by the next process, and not by one in which the function has changed."""
+    script, folder = tmp_path / "added.py", tmp_path / "own"
+    known = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "PYTHONPATH": str(Path(biplanar.__file__).parent.parent)}
+
+    def run(number: int) -> str:
+        if not script.exists() or ADDED.format(number) != script.read_text():
+            script.write_text(ADDED.format(number))
+        return subprocess.run([sys.executable, script], env=known, capture_output=True, text=True, check=True).stdout
+
+    assert run(1) == "3"
+    before = machine_code(folder)
+    assert before
+    assert run(1) == "3"
+    assert machine_code(folder) == before
+    assert run(20) == "41"
+
+
+def test_functions_without_a_file_are_compiled_all_the_same():
+    named: dict[str, Callable[[int], int]] = {}
+    exec("def added(number):\n    return number + 5", named)
+    function = compiled.compiled_function(named["added"])
+    assert compiled.compiled()(lambda other, number: other(number))(function, 1) == 6

@@ -57,7 +57,7 @@ def _task(model: str | None, options: Options) -> Task:
     from biplanar.bulk.task import Task
     from biplanar.pipeline.options import ParseOptions
 
-    return Task(model, runtime=_runtime(options), options=ParseOptions(decoder=options["decoder"]))
+    return Task(model, runtime=_runtime(options), options=ParseOptions(decoder=options["decoder"], retag=True))
 
 
 def open_stages(model: str | None, options: Options) -> Parse:

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -23,6 +23,7 @@ import numba as _numba
 from numba.core import caching as _caching
 from numba.core import event as _event
 from numba.core import runtime as _runtime
+from numba.core import types as _types
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,6 +32,7 @@ numba: Any = _numba
 event: Any = _event
 caching: Any = _caching
 runtime: Any = _runtime
+types: Any = _types
 
 PACKAGE = Path(__file__).parent
 
@@ -65,22 +67,55 @@ def compiled(*, fastmath: bool | set[str] = False, inline: bool = False) -> Call
     return decorate
 
 
+@cache
+def compiled_function(function: Callable[..., Any]) -> Any:
+    """A function that another one takes as an argument: compiled code is made for each such function, as if it were
+    written there. A function without a file, as of a notebook, has no cache.
+    """
+    if hasattr(function, "py_func"):
+        return function
+    try:
+        return compiled()(function)
+    except RuntimeError:
+        return numba.njit(nogil=True)(function)
+
+
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
-    """Loads machine code without all that numba needs to compile some, which takes longer to load than the code."""
+    """Loads machine code without all that numba needs to compile some, which takes longer to load than the code.
+
+    Numba tells functions among the arguments by their place in memory; here they are told by their code and file.
+    """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         runtime.rtsys.initialize(target_context)
-        return self._load_overload(sig, target_context)
+        with suppress(_NotKeptError):
+            found = self._load_overload(sig, target_context)
+            return found and found._replace(signature=found.signature.replace(args=sig))
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with suppress(_NotKeptError):
+            super().save_overload(sig, data)
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (tuple(map(_described, sig)), *super()._index_key(sig, codegen)[1:])
 
 
-def compiled_pointer(function: Callable[..., Any], signature: str) -> Any:
-    """Compile a function for compiled code to call by its address, so that it can be chosen at run time."""
-    function = getattr(function, "py_func", function)
-    with _cache_at(cache_folder()):
-        try:
-            return numba.cfunc(signature, cache=True, nogil=True)(function)
-        except RuntimeError:  # a function without a file, as of a notebook, has no cache
-            return numba.cfunc(signature, nogil=True)(function)
+class _NotKeptError(Exception):
+    """Machine code for a function that cannot be told from others in another process."""
+
+
+def _described(kind: Any) -> Any:
+    """A type of arguments, as another process would see it."""
+    if isinstance(kind, types.BaseTuple):
+        return (str(getattr(kind, "instance_class", "")), *map(_described, kind.types))
+    if not isinstance(kind, types.Dispatcher):
+        return kind
+    function = kind.dispatcher.py_func
+    code, path = function.__code__, Path(function.__code__.co_filename)
+    if function.__closure__ or not path.is_file():
+        raise _NotKeptError
+    return (str(path), path.stat().st_mtime_ns, code.co_firstlineno, code.co_code)
 
 
 @contextmanager

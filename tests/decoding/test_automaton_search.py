@@ -12,10 +12,11 @@ from biplanar.data.arrays import Int32s
 from biplanar.data.forest import Column, offsets_of
 from biplanar.decoding import get_decoder
 from biplanar.decoding.arcs import KnownHeads
-from biplanar.decoding.automaton_search import AutomatonSearch, forms_tree
+from biplanar.decoding.automaton_search import AutomatonSearch
 from biplanar.decoding.beam import Beam
 from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.lattice.automaton import accepted
+from biplanar.decoding.lattice.trees import forms_tree
 from biplanar.decoding.scores import LikelyHeads, Scores, log_probabilities
 from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import ENCODINGS, get_encoding

@@ -16,10 +16,10 @@ def test_beams_that_cannot_work_are_refused(wrong: dict[str, int]) -> None:
 
 def test_the_second_attempt_leaves_nothing_out_but_stays_within_limits() -> None:
     beam = Beam(states=10, wider=3, margin=1.0, rarest=0.1, edges=7, nodes=5)
-    assert beam.widened() == Beam(states=30, wider=3, margin=math.inf, rarest=0.0, edges=7, nodes=5)
-    assert Beam(states=WIDEST).widened().states == WIDEST
-    assert beam.widened().limits().least == -math.inf
-    assert beam.limits().least == pytest.approx(math.log(0.1))
+    assert beam.widened == Beam(states=30, wider=3, margin=math.inf, rarest=0.0, edges=7, nodes=5)
+    assert Beam(states=WIDEST).widened.states == WIDEST
+    assert beam.widened.limits.least == -math.inf
+    assert beam.limits.least == pytest.approx(math.log(0.1))
 
 
 def test_outcomes_add_up() -> None:

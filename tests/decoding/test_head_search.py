@@ -9,9 +9,9 @@ import pytest
 
 from biplanar.data.forest import Column, offsets_of
 from biplanar.decoding.beam import Outcome
-from biplanar.decoding.head_search import HeadSearch, head_scores
 from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.scores import UNLIKELY, Scores
+from biplanar.decoding.search import HeadSearch, head_scores
 from biplanar.encodings import get_encoding
 from biplanar.errors import LabelError
 from tests.decoding.arc_tables import arc_scores as known_arcs

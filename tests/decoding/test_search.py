@@ -7,8 +7,7 @@ import pytest
 
 from biplanar.decoding import get_decoder
 from biplanar.decoding.automaton_search import AutomatonSearch
-from biplanar.decoding.head_search import HeadSearch
-from biplanar.decoding.search import SEARCHES, finds_several_trees
+from biplanar.decoding.search import SEARCHES, HeadSearch, finds_several_trees
 from biplanar.decoding.stack_search import StackSearch
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
 from biplanar.encodings import ENCODINGS, Encoding, get_encoding

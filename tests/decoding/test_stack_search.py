@@ -86,7 +86,9 @@ def assert_likelihoods(made: Prepared, temperature: float) -> None:
     """All that is said of how likely arcs are, against enumeration."""
     wanted, trees = made.likelihoods(), made.search(made.scores)
     words = len(wanted)
-    found = searches.arc_likelihoods(0, words, *next(trees._attempts()), 1 / temperature)
+    arcs, likelihoods = searches.arc_likelihoods(0, words, *next(trees._attempts()), 1 / temperature)
+    found = np.zeros_like(wanted)
+    np.add.at(found, (arcs[:, 0] - 1, arcs[:, 1]), likelihoods)
     assert found == pytest.approx(wanted, abs=1e-4)
     assert found.sum(axis=1) == pytest.approx(1, abs=1e-4)
     for one in made.sequences[:5]:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from biplanar.data.forest import Column, Forest
 from biplanar.data.tree import Tree
-from biplanar.decoding.automaton_search import forms_tree
 from biplanar.decoding.labels import decode, encode
 from biplanar.decoding.lattice.automaton import accepted
+from biplanar.decoding.lattice.trees import forms_tree
 from biplanar.encodings import ENCODINGS, PROJECTIVE, get_encoding
 from biplanar.encodings.encoding import AUTOMATON
 from biplanar.errors import TreeError

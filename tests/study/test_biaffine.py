@@ -9,7 +9,7 @@ import torch
 from study.plan import Run
 
 from biplanar import Sentence, read_conllu
-from biplanar.decoding import is_root_like
+from biplanar.decoding.inventory import is_root_like
 from biplanar.tagger.config import ConfigError
 from study import biaffine, common, training
 from tests.conftest import ROOT

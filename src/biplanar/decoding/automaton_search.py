@@ -20,9 +20,9 @@ from biplanar.data.arrays import Bools, Float32s, Float64s, Int32s, Int64s
 from biplanar.data.forest import offsets_of, words_of
 from biplanar.decoding.arcs import LONGEST_TABLE, head_table
 from biplanar.decoding.beam import Outcome
-from biplanar.decoding.candidates import best_relations, likeliest
-from biplanar.decoding.lattice.automaton import Choices, Sequences, accepted, label_sequences
-from biplanar.decoding.lattice.trees import has_cycle
+from biplanar.decoding.candidates import Likeliest, best_relations, likeliest
+from biplanar.decoding.lattice.automaton import Sequences, accepted, label_sequences
+from biplanar.decoding.lattice.trees import forms_tree
 from biplanar.decoding.scores import NEARLY, UNLIKELY, LikelyHeads, log_probabilities
 from biplanar.decoding.sentences import ScoredSentences
 from biplanar.decoding.spanning import spanning_tree
@@ -135,8 +135,8 @@ class AutomatonSearch(ScoredSentences):
         """
         found: dict[int, Found] = {}
         pending, beam, offsets = sentences, self.beam, self.scores.offsets
-        for searched, counts in ((beam, rounds), (beam.widened(), rounds[-1:])):
-            limits = searched.limits()
+        for searched, counts in ((beam, rounds), (beam.widened, rounds[-1:])):
+            limits = searched.limits
             for count in counts:
                 numbers = np.array(pending, dtype=np.int64)
                 labels = label_sequences(numbers, offsets, self._choices, self.inventory.automaton, limits, count)
@@ -212,10 +212,10 @@ class AutomatonSearch(ScoredSentences):
         return np.maximum(heads, 0), decided
 
     @cached_property
-    def _choices(self) -> Choices:
+    def _choices(self) -> Likeliest:
         """The likeliest labels of all words."""
         (tops,), every = self.best_labels(), np.ones(len(self._all), dtype=np.bool_)
-        return Choices(*likeliest(self._table, tops, every, self.scores.offsets, self.beam.mass, -np.inf))
+        return likeliest(self._table, tops, every, self.scores.offsets, self.beam.mass, -np.inf)
 
     @cached_property
     def _relations(self) -> tuple[Float32s, Float32s]:
@@ -269,15 +269,6 @@ def added_scores(
                         added[tree] += weight * log
             tree += 1
     return added
-
-
-@compiled()
-def forms_tree(heads: Int32s) -> bool:
-    """Whether heads form a tree with one root, which may be a word without a head (-1)."""
-    roots = 0
-    for head in heads:
-        roots += head <= 0
-    return roots == 1 and not has_cycle(np.maximum(heads, 0).astype(np.int32))
 
 
 @compiled()

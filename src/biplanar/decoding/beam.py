@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from biplanar.decoding.lattice.problem import SearchLimits
 from biplanar.errors import BiplanarError
@@ -33,11 +34,13 @@ class Beam:
         if not (1 <= self.states <= WIDEST and 1 <= self.wider <= WIDEST) or min(self.edges, self.nodes) < 1:
             raise BiplanarError(f"a beam has 1 to {WIDEST} states, and limits above 0: {self}")
 
+    @cached_property
     def limits(self) -> SearchLimits:
         """As the compiled code takes them."""
         least = math.log(self.rarest) if self.rarest else -math.inf
         return SearchLimits(self.states, self.margin, self.mass, least, self.depth_weight, self.edges, self.nodes)
 
+    @cached_property
     def with_arcs(self) -> Beam:
         """The first attempt with arc scores, which leave fewer candidates."""
         states, nodes, edges = self.states // NARROWER, self.nodes // 10, self.edges // FEWER_EDGES
@@ -45,8 +48,14 @@ class Beam:
             self, states=max(1, states), margin=self.margin / NARROWER, nodes=max(1, nodes), edges=max(1, edges)
         )
 
+    @cached_property
+    def again_with_arcs(self) -> Beam:
+        """The second attempt with arc scores."""
+        return replace(self, edges=2 * self.with_arcs.edges, nodes=self.with_arcs.nodes)
+
+    @cached_property
     def widened(self) -> Beam:
-        """The second attempt: all labels that were kept, and no margin."""
+        """The second attempt without them: all labels that were kept, and no margin."""
         states = min(self.states * self.wider, WIDEST)
         return replace(self, states=states, margin=math.inf, rarest=0.0)
 

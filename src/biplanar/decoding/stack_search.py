@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from biplanar.data.arrays import Bools, Float32s, Int32s, Int64s
+from biplanar.data.arrays import Bools, Float32s, Float64s, Int8s, Int32s, Int64s
 from biplanar.data.forest import offsets_of
 from biplanar.decoding.arcs import LONGEST_TABLE
 from biplanar.decoding.beam import Beam, Outcome
@@ -66,69 +66,48 @@ class StackSearch(ScoredSentences):
 
     def search(self) -> Found:
         """The best labels of every sentence that are a tree, wherever the search finds some, and how it ended."""
-        words = self.scores.offsets[-1]
-        labels, heads = np.empty((2, words), dtype=np.int32), np.zeros(words, dtype=np.int32)
-        beam = self.beam if self.likely is None else self.beam.with_arcs()
-        tables, effects = self._tables, self.inventory.label_effects
-        left = searches.settle_all(tables, effects, labels, heads)
-        if not left.any():
-            return Found(labels, heads, np.zeros(0, dtype=np.int64), Outcome(argmax=len(left)))
-        outcomes = searches.search_left(left, tables, effects, beam.limits(), labels, heads)
-        counts = np.bincount(outcomes, minlength=searches.LOST).tolist()
-        outcome, lost = Outcome(argmax=counts[searches.ARGMAX], best=counts[searches.FOUND]), list[int]()
-        for sentence in np.flatnonzero(outcomes > searches.FOUND).tolist():
-            how = self._look_further if self.likely is None else self._look_further_by_arcs
-            ended = how(sentence, int(outcomes[sentence]), labels, heads)
-            outcome += ended
-            if ended.lost:
-                lost.append(sentence)
-                heads[self.words(sentence)] = 0
-        return Found(labels, heads, np.array(lost, dtype=np.int64), outcome)
+        labels, heads = self._tops.copy(), np.zeros(self._tops.shape[1], dtype=np.int32)
+        outcomes = searches.settle_all(self._tables, self.inventory.label_effects, self._tops, heads)
+        widened = self._search_left(outcomes, labels, heads) if outcomes.any() else 0
+        is_lost = outcomes > searches.WITHOUT_CYCLES
+        if is_lost.any():
+            heads[np.repeat(is_lost, np.diff(self.scores.offsets))] = 0
+        argmax, best, next_best, acyclic = np.bincount(outcomes, minlength=4)[:4].tolist()
+        outcome = Outcome(argmax, best, next_best, acyclic, int(is_lost.sum()), widened)
+        return Found(labels, heads, np.flatnonzero(is_lost), outcome)
 
-    def _look_further_by_arcs(self, sentence: int, outcome: int, labels: Int32s, heads: Int32s) -> Outcome:
-        """What is done with arc scores for a sentence whose best path has a cycle or is far off."""
-        narrow, widened = self.beam.with_arcs(), int(outcome == searches.FAR)
-        given = (*self._given(sentence, replace(self.beam, edges=2 * narrow.edges, nodes=narrow.nodes)), labels, heads)
-        if widened:
-            outcome = searches.search_one(*given)
-        if outcome == searches.FOUND:
-            return Outcome(best=1, widened=1)
-        if outcome == searches.CYCLIC and searches.search_next_best(*given):
-            return Outcome(next_best=1, widened=widened)
-        return Outcome(lost=1, widened=widened)
+    def _search_left(self, outcomes: Int8s, labels: Int32s, heads: Int32s) -> int:
+        """Search sentences that are left, harder and harder, and count those that needed a wider search."""
 
-    def _look_further(self, sentence: int, outcome: int, labels: Int32s, heads: Int32s) -> Outcome:
-        """The same without arcs; then once more, with a wider beam and all labels that are at all likely."""
-        for widened, beam in enumerate((self.beam, self.beam.widened())):
-            given = (*self._given(sentence, beam), labels, heads)
-            if widened:
-                outcome = searches.search_one(*given)
-            if outcome == searches.FAR:
-                outcome = searches.search_lattice(*given)
-            if outcome == searches.FOUND:
-                return Outcome(best=1, widened=widened)
-            if outcome == searches.CYCLIC and searches.search_next_best(*given):
-                return Outcome(next_best=1, widened=widened)
-            if outcome == searches.CYCLIC and searches.search_without_cycles(*given):
-                return Outcome(acyclic=1, widened=widened)
-        return Outcome(lost=1, widened=1)
+        def search(how: Callable[..., None], beam: Beam, *options: bool) -> None:
+            if (outcomes > searches.WITHOUT_CYCLES).any():
+                effects, limits = self.inventory.label_effects, beam.limits
+                how(outcomes, self._tables, effects, limits, self._tops, labels, heads, *options)
 
-    def _given(self, sentence: int, beam: Beam) -> tuple[int, int, Problem, SearchLimits]:
-        """What a search over one sentence takes."""
-        wanted = np.zeros(len(self.scores.offsets) - 1, dtype=np.bool_)
-        wanted[sentence] = True
-        words, limits = self.words(sentence), beam.limits()
-        return words.start, words.stop - words.start, self._problem(wanted, limits, known=False), limits
+        if self.likely is None:
+            search(searches.search_left, self.beam)
+            search(searches.search_further, self.beam, False)
+            widened = outcomes > searches.WITHOUT_CYCLES
+            search(searches.search_further, self.beam.widened, True)
+        else:
+            search(searches.search_left, self.beam.with_arcs)
+            widened = outcomes == searches.FAR
+            search(searches.search_further, self.beam.again_with_arcs, False)
+        return int(widened.sum())
+
+    @cached_property
+    def _tops(self) -> Int32s:
+        """Each word's best labels, a row a plane."""
+        return np.asarray(searches.best_labels_of(self._tables))
 
     def _problem(self, wanted: Bools, limits: SearchLimits, *, known: bool) -> Problem:
-        tops = searches.best_labels_of(self._tables)
-        return make_problem(wanted, self._tables, tops, self.inventory.label_effects, limits, known)
+        return make_problem(wanted, self._tables, self._tops, self.inventory.label_effects, limits, known)
 
     def _take_proposals(self, found: Found) -> None:
         """Where arcs disagree with a tree, take their own best one if it is better, or if the search was lost."""
         lost = np.zeros(len(self.scores.offsets) - 1, dtype=np.bool_)
         lost[found.lost] = True
-        sentences, heads = searches.propose(self._tables, lost, LONGEST_TABLE, found.labels, found.heads)
+        sentences, heads = searches.propose(self._tables, lost, LONGEST_TABLE, self._tops, found.labels, found.heads)
         if len(sentences):
             ids, known = self.inventory.labels_of(heads, offsets_of(np.diff(self.scores.offsets)[sentences]))
             labels = np.stack([*ids, np.zeros_like(heads)][:2])
@@ -140,24 +119,29 @@ class StackSearch(ScoredSentences):
         heads, outcome = self.best()
         for start, end in pairwise(self.scores.offsets.tolist()):
             if end - start <= LONGEST_TABLE:
-                for problem, limits in self._attempts():
-                    table = searches.arc_likelihoods(start, end - start, problem, limits, self._share)
-                    if len(table):
-                        heads[start:end] = spanning_tree(table)
-                        break
+                (dependents, governors), likelihoods = self._likely_arcs(start, end)
+                if len(likelihoods):
+                    table = np.zeros((end - start, end - start + 1))
+                    np.add.at(table, (dependents - 1, governors), likelihoods)
+                    heads[start:end] = spanning_tree(table)
         return heads, outcome
 
     def probabilities(self, heads: Int32s) -> Float32s:
         """The share of each word's head, among all trees that there could be; NaN where no tree was found."""
         result = np.full(len(heads), np.nan, dtype=np.float32)
         for start, end in pairwise(self.scores.offsets.tolist()):
-            for problem, limits in self._attempts():
-                given = (start, end - start, problem, limits, self._share)
-                found = searches.head_likelihoods(*given, heads[start:end])
-                if len(found):
-                    result[start:end] = found
-                    break
+            (dependents, governors), likelihoods = self._likely_arcs(start, end)
+            if len(likelihoods):
+                likelihoods[heads[start:end][dependents - 1] != governors] = 0
+                result[start:end] = np.bincount(dependents - 1, likelihoods, minlength=end - start)
         return result
+
+    def _likely_arcs(self, start: int, end: int) -> tuple[Int32s, Float64s]:
+        """Dependents and heads of the arcs of a sentence, and how likely they are; none where no tree was found."""
+        share = 1 / self.inventory.weights.temperature
+        found = (searches.arc_likelihoods(start, end - start, *attempt, share) for attempt in self._attempts())
+        arcs, likelihoods = next((pair for pair in found if len(pair[1])), (np.zeros((0, 2), np.int32), np.zeros(0)))
+        return arcs.T, likelihoods
 
     def several(self, wanted: int) -> list[list[tuple[Int32s, float]]]:
         """For each sentence the heads of up to `wanted` different trees, best first, each with its log-probability.
@@ -194,15 +178,11 @@ class StackSearch(ScoredSentences):
 
     @cached_property
     def _second_attempt(self) -> tuple[Problem, SearchLimits]:
-        return self._attempt(self.beam.widened())
+        return self._attempt(self.beam.widened)
 
     def _attempt(self, beam: Beam) -> tuple[Problem, SearchLimits]:
-        every, limits = np.ones(len(self.scores.offsets) - 1, dtype=np.bool_), beam.limits()
+        every, limits = np.ones(len(self.scores.offsets) - 1, dtype=np.bool_), beam.limits
         return self._problem(every, limits, known=True), limits
-
-    @property
-    def _share(self) -> float:
-        return 1 / self.inventory.weights.temperature
 
 
 def _best_logs(scores: Float32s) -> float:

@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from biplanar.compiled import compiled_pointer
+from biplanar.compiled import compiled_function
 from biplanar.data.arrays import Int32s, Int64s
 from biplanar.data.forest import Column, Forest, number_stretches
 from biplanar.encodings.encoding import Encoding
 from biplanar.errors import TreeError
-
-# The signatures of the functions of an automaton.
-NEXT_STATE, MAY_END, OPEN = "int64(int64, int32[::1], int64, int64, boolean)", "boolean(int64)", "int64(int64)"
 
 
 def column_of_steps(steps: Int32s, starts: Int64s, spell: Callable[[Sequence[int]], str]) -> Column:
@@ -65,19 +61,14 @@ class Machine:
     still_open: Callable[[int], int] = lambda _: 0  # how much must be closed before it may end, if that is known
     first: int = 0  # the state before the first word
 
-    @cached_property
-    def _compiled(self) -> tuple[Any, Any, Any]:
-        given = ((self.next_state, NEXT_STATE), (self.may_end, MAY_END), (self.still_open, OPEN))
-        next_state, may_end, still_open = (compiled_pointer(function, signature) for function, signature in given)
-        return next_state, may_end, still_open
-
     def automaton(
         self, names: Sequence[str], read: Callable[[str], Sequence[int]], closes: Callable[[Sequence[int]], int]
     ) -> Automaton:
         """The automaton of some labels: `read` gives a label's steps, `closes` how much these close."""
         steps, starts = steps_of_labels(names, read)
         closed = [closes(steps[starts[label] : starts[label + 1]].tolist()) for label in range(len(names) + 1)]
-        return Automaton(steps, starts, np.array(closed, dtype=np.int64), self.first, *self._compiled)
+        functions = map(compiled_function, (self.next_state, self.may_end, self.still_open))
+        return Automaton(steps, starts, np.array(closed, dtype=np.int64), self.first, *functions)
 
 
 class AutomatonEncoding(Encoding, Protocol):

@@ -23,7 +23,7 @@ def test_many_attempts_in_one_room(known: bool) -> None:
     arcs = arc_scores([random_table(rng, length) for length in LENGTHS]) if known else None
     scores = Scores(offsets_of(LENGTHS), random_tables(rng, words, planes, depths=True, spread=0.3), arcs=arcs)
     search, offsets = searching(planes, Beam(states=16, margin=np.inf, rarest=0.0))(scores), scores.offsets
-    limits, every = search.beam.limits(), np.ones(len(LENGTHS), dtype=bool)
+    limits, every = search.beam.limits, np.ones(len(LENGTHS), dtype=bool)
     problem = search._problem(every, limits, known=False)
 
     def path(sentence: int, beams) -> list[int]:

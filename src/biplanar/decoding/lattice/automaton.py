@@ -6,36 +6,29 @@ head, and one word the root; whether heads form a cycle is for whoever reads the
 
 from __future__ import annotations
 
-import heapq
 from typing import NamedTuple
 
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Bools, Float32s, Float64s, Int32s, Int64s
+from biplanar.data.arrays import Bools, Float64s, Int32s, Int64s
+from biplanar.decoding.candidates import Likeliest
 from biplanar.decoding.lattice.problem import SearchLimits, beam_for
+from biplanar.decoding.lattice.reading import Edges, next_path
 from biplanar.decoding.lattice.states import NUMBER, STAMP, find_slot
 from biplanar.encodings.automata import Automaton
 
-
-class Choices(NamedTuple):
-    """The likeliest labels of each word, best first; words of all sentences stand end to end."""
-
-    starts: Int64s  # (words + 1,)
-    ids: Int32s
-    logs: Float32s
+# How many nodes may be looked at for the first path.
+NO_LIMIT = 1 << 62
 
 
-class Paths(NamedTuple):
-    """States word by word; state 0 is the beginning, the last one the end. Edges into a state are a linked list."""
+class Lattice(NamedTuple):
+    """States word by word, and the labels of the edges between them."""
 
-    states: int  # 0: no way leads to the end
-    bests: Float64s  # of all ways to a state
-    last_edge: Int32s
-    next_edge: Int32s
-    source: Int32s
-    label: Int32s
-    score: Float64s
+    goal: int  # the state behind the last ones; -1: no way leads there
+    bests: Float64s  # what the best way to each state loses
+    edges: Edges
+    labels: Int32s  # by edge
 
 
 class Sequences(NamedTuple):
@@ -48,7 +41,7 @@ class Sequences(NamedTuple):
 
 @compiled()
 def label_sequences(
-    sentences: Int64s, offsets: Int64s, choices: Choices, automaton: Automaton, limits: SearchLimits, wanted: int
+    sentences: Int64s, offsets: Int64s, choices: Likeliest, automaton: Automaton, limits: SearchLimits, wanted: int
 ) -> Sequences:
     """Up to so many label sequences of each sentence that lead to an end."""
     room, total, found = 0, 0, 0
@@ -59,15 +52,19 @@ def label_sequences(
     for row in range(len(sentences)):
         start = offsets[sentences[row]]
         words = offsets[sentences[row] + 1] - start
-        paths = find_paths(start, words, choices, automaton, limits)
-        labels, logs = best_paths(paths, words, wanted, limits.nodes * wanted)
-        counts[row] = len(labels)
-        for path in range(len(labels)):
-            scores[found + path] = logs[path]
+        goal, bests, edges, labels = find_paths(start, words, choices, automaton, limits)
+        if goal < 0:
+            continue
+        nodes, agenda = [(goal, -1, -1, 0.0)], [(bests[goal], 0)]
+        while counts[row] < wanted:
+            node = next_path(nodes, agenda, bests, edges, limits.nodes * wanted if counts[row] else NO_LIMIT)
+            if node < 0:
+                break
+            scores[found] = -nodes[node][3]
             for word in range(words):
-                ids[total] = labels[path, word]
-                total += 1
-        found += len(labels)
+                _, node, edge, _ = nodes[node]
+                ids[total + word] = labels[edge]
+            counts[row], total, found = counts[row] + 1, total + words, found + 1
     return Sequences(counts, ids[:total].copy(), scores[:found].copy())
 
 
@@ -93,33 +90,32 @@ def accepted(ids: Int32s, offsets: Int64s, automaton: Automaton) -> Bools:
 
 
 @compiled()
-def find_paths(start: int, words: int, choices: Choices, automaton: Automaton, limits: SearchLimits) -> Paths:
+def find_paths(start: int, words: int, choices: Likeliest, automaton: Automaton, limits: SearchLimits) -> Lattice:
     """Extend states word by word; equal ones become one, and the best go on."""
-    total = choices.starts[start + words] - choices.starts[start]
-    beam = beam_for(limits, total)
-    most, room = 0, 2
+    starts, ids, logs = choices
+    total = starts[start + words] - starts[start]
+    beam, room, slots, most = beam_for(limits, total), 2, 256, 0
     for word in range(start, start + words):
-        most = max(most, choices.starts[word + 1] - choices.starts[word])
+        most = max(most, starts[word + 1] - starts[word])
     room += beam * (total + 1)
-    slots = 256
     while slots < 2 * beam * most:
         slots *= 2
     table, keys, bests = np.zeros(slots, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room)
     last_edge, next_edge = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
-    source_of, label_of, score_of = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32), np.empty(room)
-    closable = _closable(start, words, choices, automaton)
+    source_of, label_of, loss_of = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32), np.empty(room)
+    closable = _closable(start, words, choices, automaton.closes)
     keys[0], bests[0], last_edge[0] = automaton.first, 0.0, -1
     kept, states, edges = np.zeros(1, dtype=np.int64), 1, 0
     for word in range(words):
-        begin, highest = states, -np.inf
+        begin, lowest = states, np.inf
         for source in kept:
-            for place in range(choices.starts[start + word], choices.starts[start + word + 1]):
-                score = bests[source] + choices.logs[place]
-                if score < highest - limits.margin:
+            for place in range(starts[start + word], starts[start + word + 1]):
+                loss = bests[source] - logs[place]
+                if loss > lowest + limits.margin:
                     break
-                if choices.logs[place] < limits.least and place > choices.starts[start + word]:
+                if logs[place] < limits.least and place > starts[start + word]:
                     break
-                key = next_state(automaton, keys[source], choices.ids[place], word + 1 == words)
+                key = next_state(automaton, keys[source], ids[place], word + 1 == words)
                 if key < 0:
                     continue
                 slot = find_slot(key, table, keys, word + 1, slots - 1)
@@ -129,70 +125,32 @@ def find_paths(start: int, words: int, choices: Choices, automaton: Automaton, l
                     if word + 1 == words and not automaton.may_end(key):
                         continue
                     table[slot] = (word + 1) << STAMP | states
-                    keys[states], bests[states], last_edge[states] = key, -np.inf, -1
+                    keys[states], bests[states], last_edge[states] = key, np.inf, -1
                     states += 1
-                highest = max(highest, score)
+                lowest = min(lowest, loss)
                 state = table[slot] & NUMBER
-                next_edge[edges], source_of[edges], label_of[edges] = last_edge[state], source, choices.ids[place]
-                last_edge[state], score_of[edges] = edges, choices.logs[place]
-                bests[state] = max(bests[state], score)
+                next_edge[edges], source_of[edges], label_of[edges] = last_edge[state], source, ids[place]
+                last_edge[state], loss_of[edges] = edges, -logs[place]
+                bests[state] = min(bests[state], loss)
                 edges += 1
-        kept = _best(begin, states, bests, beam)
-    end = states
-    bests[end], last_edge[end] = -np.inf, -1
+        kept = begin + np.argsort(bests[begin:states], kind="mergesort")[:beam]
+    bests[states], last_edge[states] = np.inf, -1
     for source in kept:
-        next_edge[edges], source_of[edges], label_of[edges], score_of[edges] = last_edge[end], source, -1, 0.0
-        last_edge[end], bests[end] = edges, max(bests[end], bests[source])
+        next_edge[edges], source_of[edges], label_of[edges], loss_of[edges] = last_edge[states], source, -1, 0.0
+        last_edge[states], bests[states] = edges, min(bests[states], bests[source])
         edges += 1
-    found = end + 1 if words and last_edge[end] >= 0 else 0
-    return Paths(found, bests, last_edge, next_edge, source_of, label_of, score_of)
+    goal = states if words and last_edge[states] >= 0 else -1
+    return Lattice(goal, bests, Edges(last_edge, next_edge, source_of, loss_of), label_of)
 
 
 @compiled()
-def _closable(start: int, words: int, choices: Choices, automaton: Automaton) -> Int64s:
+def _closable(start: int, words: int, choices: Likeliest, closes: Int64s) -> Int64s:
     """How much may be open after each word, so that the words to come could still close it."""
+    starts, ids, _ = choices
     closable = np.zeros(words + 1, dtype=np.int64)
     for word in range(words - 1, -1, -1):
         most = 0
-        for place in range(choices.starts[start + word], choices.starts[start + word + 1]):
-            most = max(most, automaton.closes[choices.ids[place]])
+        for place in range(starts[start + word], starts[start + word + 1]):
+            most = max(most, closes[ids[place]])
         closable[word] = closable[word + 1] + most
     return closable
-
-
-@compiled()
-def _best(begin: int, end: int, bests: Float64s, beam: int) -> Int64s:
-    """The best of some states, best first."""
-    order = np.argsort(-bests[begin:end], kind="mergesort")[:beam]
-    return begin + order
-
-
-@compiled()
-def best_paths(paths: Paths, words: int, wanted: int, most: int) -> tuple[Int32s, Float64s]:
-    """The labels and scores of the best paths, best first; fewer where `most` nodes were looked at before.
-
-    Paths are searched backwards; as the best way to each state is known already, they come in order of their scores.
-    """
-    labels, scores, found = np.empty((wanted, words), dtype=np.int32), np.empty(wanted), 0
-    if not paths.states:
-        return labels[:0], scores[:0]
-    goal = paths.states - 1
-    nodes = [(goal, -1, -1, 0.0)]  # state, the node after it, the edge to that, the score from here to the end
-    agenda = [(-paths.bests[goal], 0)]
-    while agenda and found < wanted and (len(nodes) < most or not found):
-        rank, node = heapq.heappop(agenda)
-        state, _, _, score = nodes[node]
-        if state == 0:
-            scores[found] = -rank
-            for word in range(words):
-                _, after, edge, _ = nodes[node]
-                labels[found, word], node = paths.label[edge], after
-            found += 1
-            continue
-        edge = int(paths.last_edge[state])
-        while edge >= 0:
-            source, onward = int(paths.source[edge]), score + paths.score[edge]
-            nodes.append((source, node, edge, onward))
-            heapq.heappush(agenda, (-(paths.bests[source] + onward), len(nodes) - 1))
-            edge = int(paths.next_edge[edge])
-    return labels[:found], scores[:found]

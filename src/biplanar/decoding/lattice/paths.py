@@ -56,6 +56,7 @@ class Beams(NamedTuple):
     last: Int32s  # the node that was last put on each; of the words that are put on it, only the last is asked for
     bounds: Float64s  # (words + 1, 4): what is to come loses at least, by whether the last word is headless, root used
     closable: Int64s  # (words + 1,)
+    roots: Float64s  # (words,): what each word loses by being the root
     # All edges, if they are wanted; those into a state are a linked list.
     last_edge: Int32s
     next_edge: Int32s
@@ -98,6 +99,7 @@ def beams_for(offsets: Int64s, problem: Problem, limits: SearchLimits, mode: int
         np.empty(nodes, np.int32),
         np.zeros((longest + 1, 4)),
         np.zeros(longest + 1, np.int64),
+        np.empty(longest),
         np.empty(room if edges else 0, np.int32),
         np.empty(edges, np.int32),
         np.empty(edges, np.int32),
@@ -120,20 +122,21 @@ def prepare(start: int, words: int, problem: Problem, mode: int, beams: Beams) -
     """
     starts, losses, changes, kinds = problem.starts, problem.losses, problem.changes, problem.kinds
     relations, heads, arcs, others = problem.relations, problem.heads, problem.arcs, problem.others
-    bounds, closable, least = beams.bounds, beams.closable, np.empty(4)
+    bounds, closable, roots, least = beams.bounds, beams.closable, beams.roots, np.empty(4)
     room, most = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
     closable[words] = 0
     for flags in range(4):
         bounds[0, flags] = bounds[words, flags] = 0.0
     for word in range(words - 1, -1, -1):
         at = start + word
-        root = relations[at, 1]  # what the word loses by being the root
+        root = relations[at, 1]
         if problem.known:
             arc = others[at]
             for place in range(heads.shape[1]):
                 if heads[at, place] == 0:
                     arc = arcs[at, place]
             root += arc
+        roots[word] = root
         if word == words - 1:  # one word is the root, and only one
             bounds[words, 0], bounds[words, 1], bounds[words, 3] = np.inf, root, np.inf
         elif mode == BEST:
@@ -173,7 +176,7 @@ def find_paths(
     known, heads, arcs, others, lefts, rights = problem[9:15]
     moves, moves_of = labels.moves, labels.starts
     keys, identities, all_tops, losses, sources, chosen, table, stamps, node_words, below, last = beams[:11]
-    bounds, closable, last_edge, next_edge, edge_source, edge_pair, edge_loss = beams[11:]
+    bounds, closable, roots, last_edge, next_edge, edge_source, edge_pair, edge_loss = beams[11:]
     tops, lowest = np.zeros(4, dtype=np.int32), np.empty(beam)
     stacks, deepest, most_heads, mask = depths_of.shape[1], depths_of.shape[2] - 1, heads.shape[1], len(table) - 1
     history = no_history(start, words, problem, mode == ACYCLIC)
@@ -184,7 +187,8 @@ def find_paths(
         last_edge[0] = -1
     begin, states, nodes, edges = 0, 1, 4, 0
     for word in range(words):
-        at, end, highest = start + word, states, most
+        at, end, to_come = start + word, states, bounds[word + 1].min()
+        highest = most - to_come
         stamps[0] += 1
         stamp = stamps[0]
         for source in range(begin, end):
@@ -194,7 +198,7 @@ def find_paths(
             for pair in range(starts[at], starts[at + 1]):
                 loss = base + losses_of[pair]
                 if not loss <= highest:
-                    dropped = min(dropped, loss)
+                    dropped = min(dropped, loss + to_come)
                     break
                 kind = kinds[pair]
                 after = next_state(key, needs[pair], changes[pair], kind, closable[word + 1])
@@ -204,14 +208,7 @@ def find_paths(
                 if key & HEADLESS and kind & OPENS_LEFT:
                     loss += relations[at - 1, 0]
                 elif key & HEADLESS:
-                    loss += relations[at - 1, 1]
-                    if known:
-                        arc = others[at - 1]
-                        for place in range(most_heads):
-                            if heads[at - 1, place] == 0:
-                                arc = arcs[at - 1, place]
-                                break
-                        loss += arc
+                    loss += roots[word - 1]
                 if kind & CLOSES_RIGHT:
                     loss += relations[at, 0]
                 own = 0.0  # of the depths of stacks; the margin of whole lattices does not count it

@@ -8,43 +8,64 @@ from typing import NamedTuple
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Float64s, Int32s, Int64s
+from biplanar.data.arrays import Float64s, Int32s
 from biplanar.decoding.lattice.paths import Beams
 from biplanar.decoding.lattice.problem import Problem
 from biplanar.decoding.lattice.states import HEADLESS, OPENS_LEFT, LabelEffects
 from biplanar.decoding.lattice.trees import count_moves, has_cycle, heads_of_labels, put_labels
 from biplanar.encodings.stacks import POP_HEAD, is_push, stack_of
 
+Node = tuple[int, int, int, float]  # a state, the node after it, the edge to that, the loss from here to the end
+
 # What arcs are less likely than this is not added up.
 LEAST_LIKELY = 1e-6
+
+
+class Edges(NamedTuple):
+    """The edges into each state, as linked lists; state 0 is the beginning."""
+
+    last: Int32s  # by state
+    next: Int32s  # by edge
+    sources: Int32s
+    losses: Float64s
+
+
+@compiled()
+def next_path(nodes: list[Node], agenda: list[tuple[float, int]], bests: Float64s, edges: Edges, most: int) -> int:
+    """The first node of the next path to a state, and -1 if there is none, or if `most` nodes were looked at before.
+
+    Paths are searched backwards; as the best way to each state is known already, they come in order.
+    """
+    while agenda and len(nodes) < most:
+        _, node = heapq.heappop(agenda)
+        state, _, _, loss = nodes[node]
+        if state == 0:
+            return node
+        edge = int(edges.last[state])
+        while edge >= 0:
+            source, onward = int(edges.sources[edge]), loss + edges.losses[edge]
+            nodes.append((source, node, edge, onward))
+            heapq.heappush(agenda, (bests[source] + onward, len(nodes) - 1))
+            edge = int(edges.next[edge])
+    return -1
 
 
 @compiled()
 def next_trees(
     goal: int, words: int, beams: Beams, problem: Problem, wanted: int, most: int
 ) -> tuple[Int32s, Int32s, Float64s]:
-    """Labels, heads and losses of the best trees, best first; fewer where `most` nodes were looked at before.
-
-    Paths to the goal are searched backwards; as the best way to each state is known already, they come in order.
-    """
+    """Labels, heads and losses of the best trees, best first; fewer where `most` nodes were looked at before."""
     labels, trees = np.empty((wanted, 2, words), dtype=np.int32), np.empty((wanted, words), dtype=np.int32)
     losses, found = np.empty(wanted), 0
     if goal < 0:  # the path that a quicker search found may be beyond this lattice's beam
         return labels[:0], trees[:0], losses[:0]
-    nodes = [(goal, -1, -1, 0.0)]  # state, the node after it, the edge to that, the loss from here to the end
-    agenda = [(beams.losses[goal], 0)]
-    while agenda and found < wanted and len(nodes) < most:
-        rank, node = heapq.heappop(agenda)
-        state, _, _, loss = nodes[node]
-        if state > 0:
-            edge = int(beams.last_edge[state])
-            while edge >= 0:
-                source, onward = int(beams.edge_source[edge]), loss + beams.edge_loss[edge]
-                nodes.append((source, node, edge, onward))
-                heapq.heappush(agenda, (beams.losses[source] + onward, len(nodes) - 1))
-                edge = int(beams.next_edge[edge])
-            continue
-        path = np.empty(words, dtype=np.int32)
+    edges = Edges(beams.last_edge, beams.next_edge, beams.edge_source, beams.edge_loss)
+    nodes, agenda, path = [(goal, -1, -1, 0.0)], [(beams.losses[goal], 0)], np.empty(words, dtype=np.int32)
+    while found < wanted:
+        node = next_path(nodes, agenda, beams.losses, edges, most)
+        if node < 0:
+            break
+        loss = nodes[node][3]
         for word in range(words):
             _, node, edge, _ = nodes[node]
             path[word] = beams.edge_pair[edge]
@@ -54,24 +75,17 @@ def next_trees(
         for other in range(found):
             is_new = is_new and not (trees[other] == heads).all()
         if is_new:
-            trees[found], losses[found] = heads, rank
+            trees[found], losses[found] = heads, loss
             found += 1
     return labels[:found], trees[:found], losses[:found]
 
 
-class Edges(NamedTuple):
-    """How likely edges are, and which arcs they close."""
-
-    likelihoods: Float64s  # by edge
-    starts: Int64s  # where each edge's arcs start
-    arcs: Int32s  # (arcs, 2): dependents and heads, 0 for the root
-
-
 @compiled()
-def likely_edges(goal: int, beams: Beams, problem: Problem, share: float) -> Edges:
-    """How likely the edges of a lattice are whose states know their stacks, by all paths that lead through them.
+def likely_arcs(goal: int, beams: Beams, problem: Problem, share: float) -> tuple[Int32s, Float64s]:
+    """The arcs that edges close, dependents and heads (0 for the root), and how likely these edges are.
 
-    All losses count `share` times: below 1, what is likely becomes less so.
+    States must know their stacks. All paths through an edge count, with losses `share` times: below 1, what is likely
+    becomes less so.
     """
     sums, after = _forward_sums(goal, beams, share), np.full(goal + 1, -np.inf)
     after[goal] = 0.0  # of all ways from each state to the end
@@ -105,16 +119,16 @@ def _forward_sums(goal: int, beams: Beams, share: float) -> Float64s:
 
 
 @compiled()
-def _closed_by(goal: int, likelihoods: Float64s, beams: Beams, problem: Problem) -> Edges:
-    """The arcs of all edges that are at all likely."""
+def _closed_by(goal: int, likelihoods: Float64s, beams: Beams, problem: Problem) -> tuple[Int32s, Float64s]:
+    """The arcs of all edges that are at all likely, each with the likelihood of its edge."""
     word_of = np.zeros(goal + 1, dtype=np.int32)
     for state in range(1, goal + 1):
         word_of[state] = word_of[beams.sources[state]] + 1
-    starts, tops = np.zeros(len(likelihoods) + 1, dtype=np.int64), np.empty(4, dtype=np.int32)
+    closed, tops = np.zeros(len(likelihoods), dtype=np.int64), np.empty(4, dtype=np.int32)  # how many by each edge
     arcs, count = np.empty((4 * len(likelihoods) + 64, 2), dtype=np.int32), 0
     for edge in range(len(likelihoods)):
         if likelihoods[edge] > LEAST_LIKELY:
-            source, pair = beams.edge_source[edge], beams.edge_pair[edge]
+            source, pair, before = beams.edge_source[edge], beams.edge_pair[edge], count
             word, most = word_of[source], 1
             if pair >= 0:
                 most += count_moves(problem.pairs[pair], problem.labels)
@@ -126,8 +140,8 @@ def _closed_by(goal: int, likelihoods: Float64s, beams: Beams, problem: Problem)
             if pair >= 0:
                 tops[:] = beams.tops[source]
                 count += _closed_arcs(word, problem.pairs[pair], problem.labels, tops, beams, arcs[count:])
-        starts[edge + 1] = count
-    return Edges(likelihoods, starts, arcs[:count])
+            closed[edge] = count - before
+    return arcs[:count], np.repeat(likelihoods, closed)
 
 
 @compiled()

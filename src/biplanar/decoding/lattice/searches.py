@@ -18,7 +18,7 @@ from biplanar.decoding.lattice.problem import (
     beam_for,
     make_problem,
 )
-from biplanar.decoding.lattice.reading import likely_edges, next_trees
+from biplanar.decoding.lattice.reading import likely_arcs, next_trees
 from biplanar.decoding.lattice.states import (
     CLOSES_RIGHT,
     DEPTHS,
@@ -31,7 +31,7 @@ from biplanar.decoding.lattice.states import (
     may_end,
     next_state,
 )
-from biplanar.decoding.lattice.trees import has_cycle, heads_of_labels, put_labels
+from biplanar.decoding.lattice.trees import forms_tree, has_cycle, heads_of_labels, put_labels
 from biplanar.decoding.scores import NEARLY, UNLIKELY
 from biplanar.decoding.spanning import best_tree
 
@@ -41,40 +41,121 @@ SHORTFALLS = (2.0, 5.0, 12.0, 30.0)
 # How many words of histories are gone through, at most, to build a lattice without cycles.
 STEPS_WITHOUT_CYCLES = 16_000_000
 
-# How a sentence was decided: its best labels were a tree; the best path was one; it had a cycle; it is far below the
-# best labels of all, and was not looked for; no path was found.
-ARGMAX, FOUND, CYCLIC, FAR, LOST = range(5)
+# How a sentence was decided: its best labels were a tree; the best path was one; it had a cycle, a later one had none;
+# all that were read had cycles, and a lattice that excludes these has a path.
+ARGMAX, FOUND, NEXT_BEST, WITHOUT_CYCLES = range(4)
+
+# Or why it is not yet: the best path has a cycle; it is far below the best labels of all, and was not looked for; no
+# path was found.
+CYCLIC, FAR, LOST = range(4, 7)
 
 
 @compiled()
-def settle_all(tables: Tables, labels: LabelEffects, chosen: Int32s, heads: Int32s) -> Bools:
-    """Put each word's best labels into `chosen`, a row a plane, and heads where these are the best tree.
+def settle_all(tables: Tables, labels: LabelEffects, tops: Int32s, heads: Int32s) -> Int8s:
+    """Put down heads where each word's best labels, `tops`, are the best tree.
 
-    Gives which sentences are left to be searched. It is apart from the search, which takes longer to compile.
+    Gives how sentences were decided, `FAR` for those that are left. It is apart from the search, which takes longer to
+    compile.
     """
-    offsets, left = tables.offsets, np.zeros(len(tables.offsets) - 1, dtype=np.bool_)
-    chosen[:] = best_labels_of(tables)
-    for s in range(len(left)):
-        left[s] = not _is_settled(offsets[s], offsets[s + 1], tables, labels, chosen, heads)
-    return left
+    offsets, outcomes = tables.offsets, np.full(len(tables.offsets) - 1, ARGMAX, dtype=np.int8)
+    for s in range(len(outcomes)):
+        if not _is_settled(offsets[s], offsets[s + 1], tables, labels, tops, heads):
+            outcomes[s] = FAR
+    return outcomes
 
 
 @compiled()
 def search_left(
-    left: Bools, tables: Tables, labels: LabelEffects, limits: SearchLimits, chosen: Int32s, heads: Int32s
-) -> Int8s:
-    """Put the best labels and heads of the sentences that are left into `chosen` and `heads`; say how all were found.
+    outcomes: Int8s,
+    tables: Tables,
+    labels: LabelEffects,
+    limits: SearchLimits,
+    tops: Int32s,
+    chosen: Int32s,
+    heads: Int32s,
+) -> None:
+    """Put the best labels and heads of the sentences that are left into `chosen` and `heads`.
 
     Where the best path has a cycle or is too far off, the labels stay each word's best.
     """
-    offsets, outcomes = tables.offsets, np.zeros(len(left), dtype=np.int8)
-    problem = make_problem(left, tables, chosen.copy(), labels, limits, False)
+    offsets, left = tables.offsets, outcomes > WITHOUT_CYCLES
+    problem = make_problem(left, tables, tops, labels, limits, False)
     beams = beams_for(offsets, problem, limits, BEST)
     for s in range(len(left)):
         if left[s]:
             path = _quickest(offsets[s], offsets[s + 1] - offsets[s], problem, limits, beams)
             outcomes[s] = _take(path, offsets[s], offsets[s + 1] - offsets[s], problem, chosen, heads)
-    return outcomes
+
+
+@compiled()
+def search_further(
+    outcomes: Int8s,
+    tables: Tables,
+    labels: LabelEffects,
+    limits: SearchLimits,
+    tops: Int32s,
+    chosen: Int32s,
+    heads: Int32s,
+    again: bool,
+) -> None:
+    """The same for sentences whose best path has a cycle or is far off, by other limits.
+
+    A quick search comes first if it is to be done `again`, or if arcs count and no path was found. Whole lattices and
+    those without cycles are for labels without arcs.
+    """
+    offsets, left, with_arcs = tables.offsets, outcomes > WITHOUT_CYCLES, tables.heads.shape[1] > 0
+    problem = make_problem(left, tables, tops, labels, limits, False)
+    for s in range(len(left)):
+        start, words, outcome = offsets[s], offsets[s + 1] - offsets[s], outcomes[s]
+        if left[s] and (again or (with_arcs and outcome == FAR)):
+            beams = beams_for(offsets[s : s + 2], problem, limits, BEST)
+            outcome = _take(_quickest(start, words, problem, limits, beams), start, words, problem, chosen, heads)
+        if outcome == CYCLIC or (outcome == FAR and not with_arcs):
+            outcome = _search_lattice(start, words, problem, limits, outcome, chosen, heads)
+        if outcome == CYCLIC and not with_arcs:
+            outcome = _search_without_cycles(start, words, problem, limits, chosen, heads)
+        outcomes[s] = outcome
+
+
+@compiled()
+def _search_lattice(
+    start: int, words: int, problem: Problem, limits: SearchLimits, outcome: int, chosen: Int32s, heads: Int32s
+) -> int:
+    """The best path of a sentence's whole lattice, if it is not known; then the first one without a cycle."""
+    goal, beams = lattice_of(start, words, problem, limits, ALL)
+    if outcome == FAR and goal < 0:
+        return LOST
+    if outcome == FAR:
+        outcome = _take(spell_out(beams.sources[goal], words, beams), start, words, problem, chosen, heads)
+    if outcome == CYCLIC:
+        labels, trees, _ = next_trees(goal, words, beams, problem, 1, limits.nodes)
+        if len(trees):
+            chosen[:, start : start + words] = labels[0]
+            heads[start : start + words] = trees[0]
+            return NEXT_BEST
+    return outcome
+
+
+@compiled()
+def _search_without_cycles(
+    start: int, words: int, problem: Problem, limits: SearchLimits, chosen: Int32s, heads: Int32s
+) -> int:
+    """A good path without a cycle, by states that are checked for cycles word by word."""
+    # Each such state costs as much as there are words before it.
+    beam = min(limits.beam, max(FEWEST, STEPS_WITHOUT_CYCLES // words**2))
+    state, beams = lattice_of(start, words, problem, SearchLimits(beam, *limits[1:]), ACYCLIC)
+    if state >= 0 and _take(spell_out(state, words, beams), start, words, problem, chosen, heads) == FOUND:
+        return WITHOUT_CYCLES
+    return CYCLIC
+
+
+@compiled()
+def lattice_of(start: int, words: int, problem: Problem, limits: SearchLimits, mode: int) -> tuple[int, Beams]:
+    """All ways to all states of a sentence, or the best without cycles; and the last state, -1 if there is none."""
+    beams = beams_for(np.array([start, start + words]), problem, limits, mode)
+    beam = beam_for(limits, problem.starts[start + words] - problem.starts[start])
+    prepare(start, words, problem, mode, beams)
+    return find_paths(start, words, problem, np.inf, limits.margin, beam, mode, beams)[0], beams
 
 
 @compiled()
@@ -87,7 +168,7 @@ def best_labels_of(tables: Tables) -> Int32s:
 
 
 @compiled()
-def _is_settled(start: int, end: int, tables: Tables, labels: LabelEffects, chosen: Int32s, heads: Int32s) -> bool:
+def _is_settled(start: int, end: int, tables: Tables, labels: LabelEffects, tops: Int32s, heads: Int32s) -> bool:
     """Whether every word's best labels, relation, depths and arc agree on a tree; if they do, its heads are put down.
 
     No others are likelier, so there is nothing to search.
@@ -96,7 +177,7 @@ def _is_settled(start: int, end: int, tables: Tables, labels: LabelEffects, chos
     some, others = bool(roots.any()), not roots.all()
     key = 0
     for at in range(start, end):
-        one, two = chosen[0, at], labels.second + chosen[1, at]
+        one, two = tops[0, at], labels.second + tops[1, at]
         kind, before = labels.kinds[one] | labels.kinds[two], key
         if not fit(labels.kinds[one], labels.kinds[two], at == start):
             return False
@@ -125,7 +206,7 @@ def _is_settled(start: int, end: int, tables: Tables, labels: LabelEffects, chos
         relation, root = best_two(tables.relations, end - 1, roots, some, others)
         if root < relation:
             return False
-    found = heads_of_labels(chosen, start, end - start, labels)
+    found = heads_of_labels(tops, start, end - start, labels)
     heads[start:end] = found
     return not has_cycle(found) and (not tables.heads.shape[1] or _agree(found, start, tables.heads))
 
@@ -176,7 +257,9 @@ def _take(path: Int32s, start: int, words: int, problem: Problem, chosen: Int32s
 
 
 @compiled()
-def propose(tables: Tables, lost: Bools, longest: int, chosen: Int32s, heads: Int32s) -> tuple[Int64s, Int32s]:
+def propose(
+    tables: Tables, lost: Bools, longest: int, tops: Int32s, chosen: Int32s, heads: Int32s
+) -> tuple[Int64s, Int32s]:
     """The best trees of the arcs alone where these disagree with the heads, and might be better.
 
     Gives the numbers of these sentences, and the proposed heads, end to end. Where the search was lost, the proposal is
@@ -189,10 +272,12 @@ def propose(tables: Tables, lost: Bools, longest: int, chosen: Int32s, heads: In
         own = heads[start : start + words]
         if words > longest or (not lost[s] and _agree(own, start, likely)):
             continue
-        tree = best_tree(table_of_heads(likely[start : start + words], logs[start : start + words]))
+        tree = likely[start : start + words, 0].copy()
+        if not forms_tree(tree):
+            tree = best_tree(table_of_heads(likely[start : start + words], logs[start : start + words]))
         if lost[s]:
             heads[start : start + words] = tree
-        elif (tree != own).any() and _most_gained(start, tree, tables, chosen, heads) > NEARLY:
+        elif (tree != own).any() and _most_gained(start, tree, tables, tops, chosen, heads) > NEARLY:
             proposed[total : total + words] = tree
             sentences[count] = s
             count, total = count + 1, total + words
@@ -216,25 +301,25 @@ def accept(
         start = tables.offsets[sentences[number]]
         words = tables.offsets[sentences[number] + 1] - start
         tree = proposed[at : at + words]
-        if known[number] and (heads_of_labels(labels, at, words, effects) == tree).all():
+        if known[number]:
             gain = _gained(start, tree, tables, heads)
             for word in range(words):
                 one, two = labels[0, at + word], labels[1, at + word]
                 gain += tables.first[start + word, one] - tables.first[start + word, chosen[0, start + word]]
                 second = tables.second[start + word, two] - tables.second[start + word, chosen[1, start + word]]
                 gain += SECOND_PLANE * second
-            if gain > NEARLY:
+            if gain > NEARLY and (heads_of_labels(labels, at, words, effects) == tree).all():
                 heads[start : start + words] = tree
         at += words
 
 
 @compiled()
-def _most_gained(start: int, tree: Int32s, tables: Tables, chosen: Int32s, heads: Int32s) -> float:
+def _most_gained(start: int, tree: Int32s, tables: Tables, tops: Int32s, chosen: Int32s, heads: Int32s) -> float:
     """What a sentence could gain at most if it became another tree: with the best labels of all."""
     gain = _gained(start, tree, tables, heads)
     for at in range(start, start + len(tree)):
-        gain += tables.first[at].max() - tables.first[at, chosen[0, at]]
-        gain += SECOND_PLANE * (tables.second[at].max() - tables.second[at, chosen[1, at]])
+        gain += tables.first[at, tops[0, at]] - tables.first[at, chosen[0, at]]
+        gain += SECOND_PLANE * (tables.second[at, tops[1, at]] - tables.second[at, chosen[1, at]])
     return gain
 
 
@@ -262,58 +347,6 @@ def _gained(start: int, tree: Int32s, tables: Tables, heads: Int32s) -> float:
 
 
 @compiled()
-def lattice_of(start: int, words: int, problem: Problem, limits: SearchLimits, mode: int) -> tuple[int, Beams]:
-    """All ways to all states of a sentence, or the best without cycles; and the last state, -1 if there is none."""
-    beams = beams_for(np.array([start, start + words]), problem, limits, mode)
-    beam = beam_for(limits, problem.starts[start + words] - problem.starts[start])
-    prepare(start, words, problem, mode, beams)
-    return find_paths(start, words, problem, np.inf, limits.margin, beam, mode, beams)[0], beams
-
-
-@compiled()
-def search_one(start: int, words: int, problem: Problem, limits: SearchLimits, chosen: Int32s, heads: Int32s) -> int:
-    """The quick search over one sentence."""
-    beams = beams_for(np.array([start, start + words]), problem, limits, BEST)
-    return _take(_quickest(start, words, problem, limits, beams), start, words, problem, chosen, heads)
-
-
-@compiled()
-def search_lattice(
-    start: int, words: int, problem: Problem, limits: SearchLimits, chosen: Int32s, heads: Int32s
-) -> int:
-    """The best path of a sentence's whole lattice, and how it was found."""
-    goal, beams = lattice_of(start, words, problem, limits, ALL)
-    if goal < 0:
-        return LOST
-    return _take(spell_out(beams.sources[goal], words, beams), start, words, problem, chosen, heads)
-
-
-@compiled()
-def search_next_best(
-    start: int, words: int, problem: Problem, limits: SearchLimits, chosen: Int32s, heads: Int32s
-) -> bool:
-    """The best path without a cycle, if it is among the first that can be looked at."""
-    goal, beams = lattice_of(start, words, problem, limits, ALL)
-    labels, trees, _ = next_trees(goal, words, beams, problem, 1, limits.nodes)
-    if len(trees):
-        chosen[:, start : start + words] = labels[0]
-        heads[start : start + words] = trees[0]
-    return len(trees) > 0
-
-
-@compiled()
-def search_without_cycles(
-    start: int, words: int, problem: Problem, limits: SearchLimits, chosen: Int32s, heads: Int32s
-) -> bool:
-    """A good path without a cycle, by states that are checked for cycles word by word."""
-    # Each such state costs as much as there are words before it.
-    beam = min(limits.beam, max(FEWEST, STEPS_WITHOUT_CYCLES // words**2))
-    narrower = SearchLimits(beam, *limits[1:])
-    state, beams = lattice_of(start, words, problem, narrower, ACYCLIC)
-    return state >= 0 and _take(spell_out(state, words, beams), start, words, problem, chosen, heads) == FOUND
-
-
-@compiled()
 def best_trees(start: int, words: int, problem: Problem, limits: SearchLimits, wanted: int) -> tuple[Int32s, Float64s]:
     """The heads of the best trees of a sentence, best first, with the losses of their best label sequences."""
     goal, beams = lattice_of(start, words, problem, limits, ALL)
@@ -322,32 +355,15 @@ def best_trees(start: int, words: int, problem: Problem, limits: SearchLimits, w
 
 
 @compiled()
-def head_likelihoods(
-    start: int, words: int, problem: Problem, limits: SearchLimits, share: float, heads: Int32s
-) -> Float64s:
-    """How likely the given heads of a sentence are, by all its trees; nothing where no tree was found.
+def arc_likelihoods(
+    start: int, words: int, problem: Problem, limits: SearchLimits, share: float
+) -> tuple[Int32s, Float64s]:
+    """The arcs of a sentence's paths, (arcs, 2), as dependents and heads, and how likely their edges are.
 
-    States must know their stacks. Sequences with a cycle count as well: they are few.
+    An arc is there once for each edge that closes it; there is none where no tree was found. States must know their
+    stacks. Sequences with a cycle count as well: they are few.
     """
     goal, beams = lattice_of(start, words, problem, limits, ALL)
     if goal < 0:
-        return np.zeros(0)
-    edges, likelihoods = likely_edges(goal, beams, problem, share), np.zeros(words)
-    for edge in range(len(edges.likelihoods)):
-        for dependent, head in edges.arcs[edges.starts[edge] : edges.starts[edge + 1]]:
-            if heads[dependent - 1] == head:
-                likelihoods[dependent - 1] += edges.likelihoods[edge]
-    return likelihoods
-
-
-@compiled()
-def arc_likelihoods(start: int, words: int, problem: Problem, limits: SearchLimits, share: float) -> Float64s:
-    """How likely all arcs of a sentence are: (words, 1 + words); nothing where no tree was found."""
-    goal, beams = lattice_of(start, words, problem, limits, ALL)
-    if goal < 0:
-        return np.zeros((0, 1))
-    edges, likelihoods = likely_edges(goal, beams, problem, share), np.zeros((words, words + 1))
-    for edge in range(len(edges.likelihoods)):
-        for dependent, head in edges.arcs[edges.starts[edge] : edges.starts[edge + 1]]:
-            likelihoods[dependent - 1, head] += edges.likelihoods[edge]
-    return likelihoods
+        return np.zeros((0, 2), dtype=np.int32), np.zeros(0)
+    return likely_arcs(goal, beams, problem, share)

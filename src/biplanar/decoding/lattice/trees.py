@@ -130,3 +130,12 @@ def has_cycle(heads: Int32s) -> bool:
         if at >= 0 and marks[at] == origin + 1:
             return True
     return False
+
+
+@compiled()
+def forms_tree(heads: Int32s) -> bool:
+    """Whether heads form a tree with one root, which may be a word without a head (-1)."""
+    roots = 0
+    for head in heads:
+        roots += head <= 0
+    return roots == 1 and not has_cycle(np.maximum(heads, 0).astype(np.int32))
