@@ -9,8 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from biplanar.tagger.config import TAGGER, SegmenterConfig
 
 RELEASE = "UD 2.4"
 
@@ -74,6 +77,12 @@ def digest(value: Any) -> str:
 def fingerprint(config: Mapping[str, Any], decoders: Mapping[str, int] | None = None) -> dict[str, Any]:
     """Of a run with these settings, by today's code unless other versions are given."""
     return {"data": RELEASE, "settings": digest(settings_of(config)), "code": dict(decoders or CODE)}
+
+
+def of_segmenter(kind: str) -> dict[str, Any]:
+    """Of a segmenter that is trained with the default settings."""
+    settings = asdict(SegmenterConfig(kind=kind)) if kind == TAGGER else {"kind": kind}
+    return {"settings": digest(settings), "code": CODE["segmenter" if kind == TAGGER else "udpipe"]}
 
 
 def model_digest(folder: Path) -> str:

@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.train import train_segmenter
 from biplanar.tagger.config import TAGGER, UDPIPE, Config, SegmenterConfig
 from study.common import RESULTS, command, read_json, write_json
-from study.fingerprint import CODE, digest
+from study.fingerprint import of_segmenter
 
 RELEASES = ("ud-2.4", "ud-2.16")
 NEAR = "ud-near-2.4"  # where training files are that come close to the release
@@ -59,12 +58,6 @@ def read(root: Path, release: str, name: str) -> dict[str, list[Sentence]]:
     return splits
 
 
-def fingerprint(kind: str) -> dict[str, Any]:
-    """What a result depends on beside the treebank."""
-    settings = asdict(SegmenterConfig(kind=kind)) if kind == TAGGER else {"kind": kind}
-    return {"settings": digest(settings), "code": CODE["segmenter" if kind == TAGGER else "udpipe"]}
-
-
 def measure(root: Path, release: str, name: str, kind: str) -> dict[str, Any]:
     """Train a segmenter, and score it with the files that a model ships."""
     from biplanar.pipeline.loading import load_segmenter
@@ -80,7 +73,7 @@ def measure(root: Path, release: str, name: str, kind: str) -> dict[str, Any]:
             split: _scores(segmenter.segment(raw_text(splits[split])), splits[split]) for split in ("dev", "test")
         }
     words = sum(map(len, splits["train"]))
-    return {"fingerprint": fingerprint(kind), "words": words, "seconds": round(seconds), "scores": scores}
+    return {"fingerprint": of_segmenter(kind), "words": words, "seconds": round(seconds), "scores": scores}
 
 
 def _scores(found: list[Sentence], gold: list[Sentence]) -> dict[str, list[int]]:
@@ -103,7 +96,7 @@ def main(arguments: Sequence[str]) -> None:
         for release, name in treebanks(given.treebanks)
         for kind in given.kinds.split(",")
         if name.startswith(given.only)
-        and stored.get(f"{release}/{name}/{kind}", {}).get("fingerprint") != fingerprint(kind)
+        and stored.get(f"{release}/{name}/{kind}", {}).get("fingerprint") != of_segmenter(kind)
     ]
     with ProcessPoolExecutor(given.workers, get_context("spawn")) as pool:
         jobs = {"/".join(one): pool.submit(measure, given.treebanks, *one) for one in missing}

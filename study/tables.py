@@ -14,10 +14,11 @@ from benchmarks.output import markdown_table as table
 from benchmarks.parsers.report import sheets
 
 from biplanar.encodings import ENCODINGS as ALL_ENCODINGS
-from study.fingerprint import CODE, part_of
+from biplanar.tagger.config import TAGGER, UDPIPE
+from study.fingerprint import CODE, of_segmenter, part_of
 from study.paper_tables import ONE_PLANE, PAPER_TABLES, TWO_PLANES, Row, int8_ratio, ours
 from study.plan import ARC_CODES, BIAFFINE, COLUMN_CODES, COMPARED, COMPARED_CODES, ENCODINGS, LARGER, STUDIES
-from study.store import Seeds, Store, Where, is_current
+from study.store import Seeds, Store, Where, is_current, percent
 from study.treebanks import BY_CODE, TREEBANKS
 from study.verdicts import verdicts
 
@@ -227,6 +228,26 @@ def bundled(store: Store) -> str:
     return table(["English-EWT", *scores], rows)
 
 
+SEGMENTATION = ("Tokens", "Words", "Sentences")
+
+
+def segmentation(store: Store) -> str:
+    """F1 on test from raw text: the segmenter's, and in brackets that of UDPipe's tokenizer, if it was trained too."""
+    found, rows = store.files["segmentation"], list[list[str]]()
+    for key, result in found.items():
+        release, treebank, kind = key.split("/")
+        if kind == TAGGER and result["fingerprint"] == of_segmenter(TAGGER):
+            other = found.get(f"{release}/{treebank}/{UDPIPE}")
+            cells = [_beside(result, other, metric) for metric in SEGMENTATION]
+            rows.append([f"{treebank.removeprefix('UD_').replace('_', ' ')}, {release.removeprefix('ud-')}", *cells])
+    return table(["", *SEGMENTATION], rows)
+
+
+def _beside(result: Any, other: Any, metric: str) -> str:
+    own = f"{percent(result['scores']['test'][metric]):.2f}"
+    return own if other is None else f"{own} ({percent(other['scores']['test'][metric]):.2f})"
+
+
 def parsers(name: str, part: str, store: Store) -> str:
     """A table of what `benchmarks.parsers` has measured."""
     shown = store.files[name] | {"systems": current_systems(store, name)}
@@ -358,6 +379,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "encodings, sizes": encoding_sizes,
     "labels": labels,
     "bundled model": bundled,
+    "segmentation": segmentation,
     "search": search,
     "search, lengths": search_lengths,
     "search, stages": search_stages,
