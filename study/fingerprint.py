@@ -13,22 +13,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from biplanar.tagger.config import TAGGER, SegmenterConfig
+from biplanar.tagger.config import TAGGER, UDPIPE, SegmenterConfig
 
 RELEASE = "UD 2.4"
 
 # Raised when a change of the code changes results. `arcs` is the search of networks with scores of pairs of words (2:
 # arcs propose trees), `labels` the search of labels alone, `greedy` each decoder that takes the best labels.
-CODE = {
-    "network": 1,
-    "greedy": 1,
-    "labels": 1,
-    "arcs": 2,
-    "minimum-risk": 2,
-    "biaffine": 1,
-    "segmenter": 1,
-    "udpipe": 1,
-}
+CODE = {"network": 1, "greedy": 1, "labels": 1, "arcs": 2, "minimum-risk": 2, "biaffine": 1}
+
+# The same for what cuts text into words.
+SEGMENTER_CODE = {TAGGER: 1, UDPIPE: 1}
 
 # The version of each decoder, with a digest of its trees for a few sentences: a test fails when they change.
 PROBES = {
@@ -82,7 +76,7 @@ def fingerprint(config: Mapping[str, Any], decoders: Mapping[str, int] | None = 
 def of_segmenter(kind: str) -> dict[str, Any]:
     """Of a segmenter that is trained with the default settings."""
     settings = asdict(SegmenterConfig(kind=kind)) if kind == TAGGER else {"kind": kind}
-    return {"settings": digest(settings), "code": CODE["segmenter" if kind == TAGGER else "udpipe"]}
+    return {"settings": digest(settings), "code": SEGMENTER_CODE[kind]}
 
 
 def model_digest(folder: Path) -> str:
