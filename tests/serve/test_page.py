@@ -226,6 +226,7 @@ def test_several_sentences_of_a_text_are_all_there(page):
     expect(page.locator("#sentences-list li")).to_have_count(2)
     page.click("#sentences-next")
     expect(page.locator(".tree [data-word]")).to_have_text(["We", "left", "."])
+    expect(page.locator("#tokens span")).to_have_text(["We", "left", "."])
 
 
 def test_text_is_never_markup(page):

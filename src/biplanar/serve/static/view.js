@@ -21,7 +21,8 @@ export class SentenceView {
 
   show(sentence) {
     this.sentence = sentence;
-    const { trees } = sentence;
+    const { trees, forms } = sentence;
+    fill(byId("tokens"), forms.map((form) => make("span", {}, form)));
     fill(byId("choices"), trees.length > 1 ? trees.map((tree, at) => this.choice(tree, at)) : []);
     byId("choices-note").textContent = shareOf(trees);
     this.showTree(0);
