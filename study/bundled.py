@@ -22,7 +22,7 @@ from study.common import RESULTS, command, write_json
 from study.fingerprint import of_model
 from study.treebanks import ENGLISH
 
-PACKAGES = ("numba", "numpy", "onnxruntime", "ufal.udpipe")
+PACKAGES = ("numba", "numpy", "onnxruntime")
 
 
 def measure(root: Path) -> dict[str, Any]:

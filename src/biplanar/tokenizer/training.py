@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -44,24 +43,8 @@ LEAST_BATCHES, LEAST_BATCH, EVALUATIONS = 40, 600, 10
 # Sentences of a paragraph, at most; texts without paragraphs are cut into such.
 MOST_SENTENCES = 40
 
-# Ways to render a paragraph otherwise than the treebank does: in lower case or in capitals, without final punctuation,
-# a line for each sentence with or without it, lines wrapped at some width, no space between sentences.
-LOWER, UPPER, OPEN, HEADINGS, LINES, WRAPPED, GLUED = "lower", "upper", "open", "headings", "lines", "wrapped", "glued"
-
-# Several paragraphs as one, in lower case and without punctuation.
-TRANSCRIPT, TRANSCRIPT_SENTENCES = "transcript", 8
-
-# The shares of paragraphs that are rendered so; the others are as they are.
-SHARES = {
-    LOWER: 0.05,
-    UPPER: 0.02,
-    OPEN: 0.05,
-    HEADINGS: 0.04,
-    LINES: 0.06,
-    WRAPPED: 0.06,
-    GLUED: 0.03,
-    TRANSCRIPT: 0.02,
-}
+# The shares of paragraphs that are rendered in other ways than the treebank's.
+LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED = 0.06, 0.02, 0.06, 0.08, 0.06, 0.03
 
 
 @dataclass(frozen=True)
@@ -89,15 +72,6 @@ class TextSentence:
             last -= 1
         return TextSentence(self.tokens[:last], self.gaps[: last - 1], self.words[:last], self.hints[:last])
 
-    def without_punctuation(self) -> TextSentence:
-        """Unless there is nothing else; a space stands where it stood."""
-        kept = [at for at, token in enumerate(self.tokens) if any(map(str.isalnum, token))]
-        if not kept:
-            return self
-        gaps = ["" if b == a + 1 and not self.gaps[a] else " " for a, b in pairwise(kept)]
-        tokens = [self.tokens[at] for at in kept]
-        return TextSentence(tokens, gaps, [self.words[at] for at in kept], [self.hints[at] for at in kept])
-
 
 def paragraphs_of_sentences(sentences: Iterable[Sentence]) -> list[list[TextSentence]]:
     """The sentences of a treebank, by the paragraphs that it tells of."""
@@ -123,9 +97,9 @@ class Rendering:
         """As the treebank has it, or, with a random generator, some paragraphs in other ways."""
         texts, starts, ends, closes, at = list[str](), list[int](), list[int](), list[bool](), 0
         tokens, hints = list[tuple[str, Sequence[str]]](), list[tuple[str, ...]]()
-        for sentences, way, width in ((one, "", 0) for one in paragraphs) if rng is None else _ways(paragraphs, rng):
+        for sentences in paragraphs if rng is None else _shorter(paragraphs, rng):
             parts = list[str]()
-            for own, gap, words, known, is_last in _rendered(sentences, way, width):
+            for own, gap, words, known, is_last in _rendered(sentences, rng):
                 tokens.append((own, words))
                 hints.append(known)
                 starts.append(at)
@@ -148,48 +122,36 @@ def _hint_labels(units: Units, tokens: Tokens, hints: Sequence[tuple[str, ...]])
     return {hint: Column.of(row) for hint, row in zip(HINTS, labels.tolist(), strict=True)}
 
 
-def _ways(
+def _shorter(
     paragraphs: Iterable[Sequence[TextSentence]], rng: np.random.Generator
-) -> Iterator[tuple[Sequence[TextSentence], str, int]]:
-    """Paragraphs, long ones in parts, each with a way to render it and a width of lines."""
-    names, shares = ("", *SHARES), (1 - sum(SHARES.values()), *SHARES.values())
-    transcript = list[TextSentence]()
+) -> Iterator[Sequence[TextSentence]]:
+    """Long paragraphs in parts, each of which may be rendered in a way of its own."""
     for sentences in paragraphs:
         start = 0
         while start < len(sentences):
-            size, width = int(rng.integers(MOST_SENTENCES // 4, MOST_SENTENCES)), int(rng.integers(40, 90))
-            part, way = sentences[start : start + size], names[rng.choice(len(names), p=shares)]
+            size = int(rng.integers(MOST_SENTENCES // 4, MOST_SENTENCES))
+            yield sentences[start : start + size]
             start += size
-            if not transcript and way != TRANSCRIPT:
-                yield part, way, width
-                continue
-            transcript += part
-            if len(transcript) >= TRANSCRIPT_SENTENCES:
-                yield transcript, TRANSCRIPT, 0
-                transcript = []
-    if transcript:
-        yield transcript, TRANSCRIPT, 0
 
 
 def _rendered(
-    sentences: Sequence[TextSentence], way: str, width: int
+    sentences: Sequence[TextSentence], rng: np.random.Generator | None
 ) -> Iterator[tuple[str, str, Sequence[str], tuple[str, ...], bool]]:
     """The tokens of a paragraph, the white space behind each, its words and hints, and whether a sentence ends."""
-    column = 0
+    shares = np.array([LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED])
+    chosen = np.zeros(len(shares), dtype=bool) if rng is None else rng.random(len(shares)) < shares
+    lower, upper, unpunctuated, lines, wrapped, glued = chosen.tolist()
+    width, column = 0 if rng is None else int(rng.integers(40, 90)), 0
     for sentence in sentences:
-        one = sentence
-        if way in (OPEN, HEADINGS):
-            one = sentence.without_final_punctuation()
-        elif way == TRANSCRIPT:
-            one = sentence.without_punctuation()
+        one = sentence.without_final_punctuation() if unpunctuated else sentence
         is_stopped = not one.tokens[-1][-1].isalnum()
-        between = "\n" if way in (LINES, HEADINGS) else "" if way == GLUED and is_stopped else " "
+        between = "\n" if lines else "" if glued and is_stopped else " "
         last = len(one.tokens) - 1
         parts = zip(one.tokens, [*one.gaps, between], one.words, one.hints, strict=True)
         for number, (own, gap, words, hints) in enumerate(parts):
-            text = own.lower() if way in (LOWER, TRANSCRIPT) else own.upper() if way == UPPER else own
+            text = own.lower() if lower else own.upper() if upper else own
             column += len(own) + len(gap)
-            if way == WRAPPED and gap == " " and column > width:
+            if wrapped and gap == " " and column > width:
                 gap, column = "\n", 0
             yield text if len(text) == len(own) else own, gap, words, hints, number == last
 
