@@ -69,7 +69,7 @@ class TestConllu:
         assert window(RICH, probabilities=True) is None
         assert window(RICH.replace("SpaceAfter=No", "HeadProb=0.1")) is None
         assert window(tagged, "rel-pos") is not None
-        with pytest.raises(BiplanarError, match="no tagger"):
+        with pytest.raises(BiplanarError, match="no segmenter"):
             window(tagged.replace("INTJ", "_"), "rel-pos")  # such sentences are tagged, if that can be done
 
     @pytest.mark.usefixtures("small_chunks")

@@ -114,6 +114,7 @@ def test_the_error_names_the_model(monkeypatch) -> None:
         return Scores(scores.offsets, {task: table * np.float32(np.inf) for task, table in scores.labels.items()})
 
     monkeypatch.setattr(type(parser.scorer), "score", lambda _, forms, batch: spoil(forms, batch))
-    for parse in (lambda: parser("Nobody came."), lambda: parser.best_trees("Nobody came.", 2)):
+    words = [["Nobody", "came", "."]]
+    for parse in (lambda: parser(words), lambda: parser.best_trees(words, 2)):
         with np.errstate(all="ignore"), pytest.raises(ScoreError, match=Path(parser.folder.path).name):
             parse()

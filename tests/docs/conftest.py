@@ -28,7 +28,8 @@ TEXT = b"Nobody came. It rained.\n\nWho did you say that she saw?\n"
 # Trainings are only to run, not to learn.
 SMALL = {
     "--training.epochs": "1",
-    "--segmenter.kind": "none",
+    "--segmenter.updates": "5",
+    "--segmenter.hidden": "8",
     "--network.layers": "1",
     "--network.word_dim": "8",
     "--network.char_hidden": "8",
@@ -112,7 +113,8 @@ def folder(tmp_path: Path, trained: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     write_treebanks(tmp_path)
     for name in ("corpus", "text", "in", "a", "b"):
         (tmp_path / f"{name}.txt").write_bytes(TEXT)
-    (tmp_path / "words.txt").write_text("Nobody came .\nIt rained .\n")
+    for name in ("words", "tokens"):
+        (tmp_path / f"{name}.txt").write_text("Nobody came .\nIt rained .\n")
     (tmp_path / "corpus.txt.gz").write_bytes(gzip.compress(TEXT))
     (tmp_path / "predicted.tsv").write_text("w1\t_\t_\troot\nw2\t/>\t_\tnsubj\n")
     for name in ("my-model", "other-model", "teacher1", "teacher2", "teacher3"):

@@ -57,5 +57,5 @@ def test_to_bytes_pickles_and_a_model_by_its_folder(tmp_path):
 
 
 def test_no_tokenizer_there(tmp_path):
-    with pytest.raises(FileError, match=r"tokenizer\.udpipe: No such file"):
+    with pytest.raises(FileError, match="no segmenter"):
         spacy.blank("en", config=CONFIG).tokenizer.from_disk(tmp_path)

@@ -32,7 +32,7 @@ def folder(tmp_path) -> Path:
     """A copy of the bundled model, whose files are links until they are replaced."""
     for name in NAMES:
         if name != "SHA256SUMS":
-            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).symlink_to(SOURCE / name)
     return tmp_path
 

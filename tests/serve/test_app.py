@@ -268,7 +268,7 @@ class TestOthersDoNotWait:
         [
             {"words": [["so" * 200] * 1000], "best": 20, "svg": True},
             {"words": [["so"] * 1000], "decoder": "minimum-risk", "probabilities": True},
-            {"text": "abcdefghij" * 100_000},
+            {"text": "?!" * 300_000},
             {"text": "abcdefghij " * 100_000},
         ],
         ids=["best-svg", "minimum-risk", "no-spaces", "no-sentence-ends"],

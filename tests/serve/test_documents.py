@@ -117,10 +117,10 @@ class TestParse:
         assert len(signs) == sum(len(label.strip("_")) for (label,) in tree["labels"])
 
     def test_a_carriage_return_in_a_line(self, served):
-        fields = {"data": "a\r \nb.", "tokenizer": "presegmented", "parser": ""}
+        fields = {"data": "a\r \nYes.", "tokenizer": "presegmented", "parser": ""}
         answer = served.client.post("/process", data=fields)
         assert answer.status_code == 200, answer.text
-        assert [sentence.forms for sentence in parse_conllu(answer.json()["result"])] == [["a"], ["b", "."]]
+        assert [sentence.forms for sentence in parse_conllu(answer.json()["result"])] == [["a"], ["Yes", "."]]
 
     def test_pictures(self, ask):
         (tree,) = ask(words=[["A", "<b>&", "c"]], svg=True)["sentences"][0]["trees"]

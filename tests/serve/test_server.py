@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -102,17 +101,11 @@ class TestProcess:
                 assert httpx.get(f"{address}/healthz", headers={"Host": host}).status_code == status
 
     @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
-    def test_a_server_that_was_killed_leaves_no_process(self):
+    def test_a_large_text_needs_no_other_process(self):
         with process() as (server, address):
             answer = httpx.post(f"{address}/api/parse", json={"text": "Nobody came. " * 2000}, timeout=60)
             assert answer.status_code == 200
-            (child,) = worker_processes(server.pid)
-            server.kill()
-            server.wait()
-            deadline = time.monotonic() + 20
-            while Path(f"/proc/{child}").exists():
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
+            assert not list(worker_processes(server.pid))
 
     def test_it_can_be_reached_from_this_machine_only(self):
         with process() as (_, address):

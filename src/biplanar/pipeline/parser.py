@@ -156,7 +156,9 @@ class Parser:
 
     def _read(self, pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, list[Sentence]]]:
         """Items of a stream with their sentences; texts that follow each other are cut together."""
-        for some in chunked(pairs, lambda pair: len(pair[0]) if isinstance(pair[0], str) else 1, lambda _: TEXT_SIZE):
+        for some in chunked(
+            pairs, lambda one: len(one[0]) if isinstance(one[0], str) else TEXT_SIZE, lambda _: TEXT_SIZE
+        ):
             texts = self._segmented([item for item, _ in some if isinstance(item, str)])
             for item, context in some:
                 sentences = next(texts) if isinstance(item, str) else self._of_item(item)

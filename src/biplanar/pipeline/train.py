@@ -24,7 +24,7 @@ from biplanar.pipeline.model_folder import ModelFolder, write_card
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.tuning import tuned
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint
-from biplanar.tagger.config import SEGMENTERS, TAGGER, UDPIPE, Config
+from biplanar.tagger.config import NO_SEGMENTER, SEGMENTERS, TAGGER, UDPIPE, Config
 from biplanar.tagger.device import choose_device
 from biplanar.tagger.export import export_onnx
 from biplanar.tagger.features import Vocabulary
@@ -190,7 +190,7 @@ def train_segmenter(
     tagger: bool = False,
 ) -> Iterator[Event]:
     """Train what cuts text into words, as part of a model folder; with `tagger`, UDPipe's with its tagger."""
-    kind = UDPIPE if tagger else config.segmenter.kind
+    kind = UDPIPE if tagger and config.segmenter.kind != NO_SEGMENTER else config.segmenter.kind
     if kind not in SEGMENTERS:
         raise UnknownNameError("kind of segmenter", kind, SEGMENTERS)
     if kind == UDPIPE:

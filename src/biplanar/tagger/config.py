@@ -119,7 +119,7 @@ class SegmenterConfig:
     dropout: ShareBelowOne = 0.3  # the same mask for all units of a window
     updates: Count = 4000  # steps of training
     batch_units: Count = 3200  # units of a batch, at most: small treebanks have smaller ones
-    learning_rate: Positive = 0.006
+    learning_rate: Positive = 0.006  # the highest, after the warm-up
 
     @property
     def network(self) -> NetworkConfig:

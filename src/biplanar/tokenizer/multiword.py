@@ -30,6 +30,8 @@ def words_of(form: str, rule: str) -> list[str] | None:
     words = []
     for part in rule.split(" "):
         kind, value = part[:1], part[1:]
+        if kind not in (_PREFIX, _SUFFIX, _WORD):
+            return None
         if kind != _WORD:
             size, _, more = value.partition(kind)
             if not size.isdecimal() or int(size) > len(form):

@@ -56,8 +56,9 @@ class SegmentedText:
         codes = code_points(text)
         ids, firsts = number_stretches(codes, tokens.starts, tokens.ends)
         names = [text[a:b] for a, b in zip(tokens.starts[firsts].tolist(), tokens.ends[firsts].tolist(), strict=True)]
-        names = [name if len(name.split()) == 1 else _SPACES.sub(" ", name) for name in names]
-        misc, forms = self._misc(text, codes, parts, spacing), _Numbers(names)
+        forms = _Numbers([])
+        ids = np.array([forms[_SPACES.sub(" ", name)] for name in names], dtype=np.int32)[ids]
+        misc = self._misc(text, codes, parts, spacing)
         counts = np.ones(len(ids), dtype=np.int64)  # rows of each token
         for token, words in self.words.items():
             counts[token] += len(words)
@@ -106,6 +107,7 @@ class SegmentedText:
         tokens, bounds = self.tokens, offsets_of(map(len, self.paragraphs))
         paragraph = np.searchsorted(bounds, tokens.starts, side="right")
         stops = np.minimum(np.append(tokens.starts[1:], len(codes)), bounds[paragraph])
+        leads = np.maximum(np.append(0, stops[:-1]), bounds[paragraph - 1])
         ids = np.where(stops == tokens.ends, 1, 0).astype(np.int32)
         names = _Numbers([EMPTY, NO_SPACE])
         odd = np.zeros(len(ids), dtype=bool)
@@ -113,7 +115,7 @@ class SegmentedText:
             ids[stops == len(codes)] = 0  # the end of a text is as good as a space
         else:
             one = (stops - tokens.ends == 1) & (codes[np.minimum(tokens.ends, len(codes) - 1)] == ord(" "))
-            leading = tokens.starts > np.append(0, stops[:-1])
+            leading = tokens.starts > leads
             odd = ~(one | (stops == tokens.ends)) | leading | self._has_spaces(codes)
         shifts = self._shifts(parts) if spacing.ranges else ids
         for token in range(len(ids)) if spacing.ranges else np.flatnonzero(odd).tolist():
@@ -122,7 +124,7 @@ class SegmentedText:
             if not spacing.normalized_spaces:
                 own = text[start:end]
                 inside = own if own != _SPACES.sub(" ", own) else ""
-                items = space_items(text[end:stop], text[int(stops[token - 1]) if token else 0 : start], inside)
+                items = space_items(text[end:stop], text[int(leads[token]) : start], inside)
             if spacing.ranges:
                 items.append(f"TokenRange={start + shifts[token]}:{end + shifts[token]}")
             ids[token] = names["|".join(items) or EMPTY]
@@ -137,7 +139,8 @@ class SegmentedText:
 
     def _has_spaces(self, codes: Codes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which tokens have white space in them other than single spaces may be among these."""
-        spaces = np.concatenate([[0], np.cumsum(codes <= ord(" ")) + np.cumsum(codes > 0x7F)])
+        spaces = np.zeros(len(codes) + 1, dtype=np.int32)
+        np.cumsum((codes <= ord(" ")) | (codes > 0x7F), out=spaces[1:])
         return np.asarray(spaces[self.tokens.ends] > spaces[self.tokens.starts])
 
 

@@ -50,7 +50,7 @@ class Units:
         text, bounds = "".join(paragraphs), offsets_of(map(len, paragraphs))
         codes = code_points(text)
         kinds = _kinds_of(codes)
-        is_unit, before = kinds >= LETTER, np.concatenate([[SPACE], kinds])
+        is_unit, before = kinds >= LETTER, np.append(np.uint8(SPACE), kinds)
         before[bounds] = SPACE
         begins = is_unit & ((kinds == OTHER) | (kinds != before[:-1]))
         starts = np.flatnonzero(begins)
@@ -79,7 +79,8 @@ def code_points(text: str) -> Codes:
 
 def _marks(kinds: Bytes, starts: Int64s, ends: Int64s) -> Int64s:
     """What stands before each unit, but for starts of paragraphs."""
-    line_ends = np.concatenate([[0], np.cumsum(kinds == LINE_END)])
+    line_ends = np.zeros(len(kinds) + 1, dtype=np.int32)
+    np.cumsum(kinds == LINE_END, out=line_ends[1:])
     before = np.concatenate([[0], ends[:-1]])
     is_spaced = starts > before
     return np.where(is_spaced, np.where(line_ends[starts] > line_ends[before], 2, 1), 0)

@@ -28,6 +28,6 @@ def test_what_the_command_writes_with_the_model_loaded_beforehand(gold, tmp_path
         parse(gold.source, tmp_path / name)
     assert len(loaded) == 1
     with (tmp_path / "command").open("wb") as stream:
-        parse_files(Source((gold.source,)), stream, Task(options=ParseOptions(decoder="greedy")))
+        parse_files(Source((gold.source,)), stream, Task(options=ParseOptions(decoder="greedy", retag=True)))
     assert (tmp_path / "first").read_bytes() == (tmp_path / "command").read_bytes()
     assert (tmp_path / "second").read_bytes() == (tmp_path / "command").read_bytes()
