@@ -54,8 +54,8 @@ class Units:
         before[bounds] = SPACE
         begins = is_unit & ((kinds == OTHER) | (kinds != before[:-1]))
         starts = np.flatnonzero(begins)
-        stops = np.append(np.flatnonzero(begins | ~is_unit), len(codes))
-        ends = stops[np.searchsorted(stops, starts, side="right")]
+        goes_on = is_unit & ~begins
+        ends = np.flatnonzero(is_unit & ~np.append(goes_on[1:], False)) + 1
         offsets = np.searchsorted(starts, bounds)
         marks = _marks(kinds, starts, ends)
         marks[offsets[:-1][offsets[:-1] < len(starts)]] = MARKS.index(NEW_PARAGRAPH)
