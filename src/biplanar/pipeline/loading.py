@@ -27,7 +27,7 @@ RUNTIMES = ("int8", "onnx", "torch")
 BATCH_WORDS, DEVICE_BATCH_WORDS = 500, 60_000
 
 # Units of text that go through the segmenter's network at once, which is smaller, for each of these words.
-UNITS_OF_WORD = 4
+UNITS_OF_WORD = 6
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,12 @@ from biplanar.tokenizer.units import MARKS, NEW_LINE, Units
 LINE_BREAKS = HINT, ENDS, ONLY = "hint", "sentence", "only"
 
 # Units that are looked at together, and how many of these are there for the sake of others only, on either side.
-WINDOW, MARGIN = 320, 40
+WINDOW, MARGIN = 480, 24
 
 _CLOSING = tuple(".,;:!?…)]}%”’»")  # what no space stands before, in most texts
 
 # Units of a batch, on a CPU core.
-BATCH_UNITS = 2_000
+BATCH_UNITS = 3_000
 
 
 class Segmenter(ABC):
