@@ -12,7 +12,7 @@ from biplanar.data.conllu import RawConllu, missing_end
 from biplanar.data.files import decode_utf8, display_name, raw_lines_of
 from biplanar.data.formats import CONLLU, TEXT
 from biplanar.errors import FileError, FormatError, need
-from biplanar.tokenizer.paragraphs import paragraphs_of
+from biplanar.tokenizer.paragraphs import paragraphs_of_text
 from biplanar.tokenizer.segmented import TextPart
 
 RECORDS_AT_ONCE = 1_000  # of a Parquet file
@@ -56,8 +56,9 @@ class Record:
 
     def part(self) -> TextPart:
         """Its text. Sentences begin with its name as `# newdoc id`, and are numbered behind it."""
-        paragraphs = [one for several in paragraphs_of([self.content]) for one in several]
-        return TextPart(paragraphs, sent_id=lambda number: f"{self.name}-{number}", name=self.name)
+        return TextPart(
+            paragraphs_of_text(self.content), sent_id=lambda number: f"{self.name}-{number}", name=self.name
+        )
 
     def given_conllu(self) -> Iterator[RawConllu]:
         """Its sentences, if it has CoNLL-U; errors name its line."""

@@ -30,6 +30,11 @@ def paragraphs_of(chunks: Iterable[str], *, lines: bool = False, size: int | Non
     yield [paragraph for paragraph in split("".join(rest)) if paragraph]
 
 
+def paragraphs_of_text(text: str, *, lines: bool = False) -> list[str]:
+    """All paragraphs of a text that is there as a whole, as `paragraphs_of` gives them."""
+    return [paragraph for some in paragraphs_of([text], lines=lines) for paragraph in some]
+
+
 def spaces_after(before: str, paragraphs: Iterable[str]) -> str:
     """What `TextPart` must know of the text so far: a sign, if there was one, and line ends behind it."""
     for paragraph in paragraphs:

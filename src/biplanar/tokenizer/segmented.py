@@ -138,7 +138,7 @@ class SegmentedText:
         return np.asarray(shifts[np.searchsorted(starts, self.tokens.starts, side="right") - 1])
 
     def _has_spaces(self, codes: Codes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which tokens have white space in them other than single spaces may be among these."""
+        """Which tokens may have white space in them: those with a space, a control or a non-ASCII character."""
         spaces = np.zeros(len(codes) + 1, dtype=np.int32)
         np.cumsum((codes <= ord(" ")) | (codes > 0x7F), out=spaces[1:])
         return np.asarray(spaces[self.tokens.ends] > spaces[self.tokens.starts])

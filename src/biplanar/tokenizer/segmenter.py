@@ -19,7 +19,7 @@ from biplanar.tagger.features import Corpus, batches_by_words
 from biplanar.tagger.predict import Scorer
 from biplanar.tokenizer.labels import TASKS, decode_tokens
 from biplanar.tokenizer.multiword import MultiwordTokens
-from biplanar.tokenizer.paragraphs import paragraphs_of, spaces_after, writable
+from biplanar.tokenizer.paragraphs import paragraphs_of, paragraphs_of_text, spaces_after, writable
 from biplanar.tokenizer.segmented import SegmentedText, Spacing, TextPart
 from biplanar.tokenizer.units import MARKS, NEW_LINE, Units
 
@@ -55,10 +55,7 @@ class Segmenter(ABC):
     def segment_all(self, texts: Sequence[str], **options: Any) -> list[list[Sentence]]:
         """The sentences of each of some texts, which are cut together; with the options of `stream`."""
         line_breaks = options.pop("line_breaks", HINT)
-        parts = [
-            TextPart([one for some in paragraphs_of([text], lines=line_breaks == ONLY) for one in some])
-            for text in texts
-        ]
+        parts = [TextPart(paragraphs_of_text(text, lines=line_breaks == ONLY)) for text in texts]
         table, counts = self.to_table(parts, Spacing(**options), line_breaks)
         sentences = iter([] if table is None else parse_conllu(table.data.decode()))
         return [list(islice(sentences, count)) for count in counts]
@@ -67,7 +64,7 @@ class Segmenter(ABC):
         """With which tokens of each text sentences end, where tokens are given, each with the white space behind it."""
         joined = ["".join(tokens) for tokens in texts]
         joined = [" " + text[1:] if text.startswith("\ufeff") else text for text in joined]  # or it would be dropped
-        found = self.cut([writable(one) for text in joined for some in paragraphs_of([text]) for one in some])
+        found = self.cut([writable(paragraph) for text in joined for paragraph in paragraphs_of_text(text)])
         lasts = found.tokens.ends[found.tokens.closes]  # the last characters of sentences
         ends = np.cumsum([len(token) for tokens in texts for token in tokens])
         closing = np.zeros(len(ends), dtype=bool)

@@ -15,6 +15,7 @@ from biplanar.data.conllu import EMPTY, Sentence
 from biplanar.data.forest import Column
 from biplanar.data.raw_text import starts_paragraph
 from biplanar.encodings.columns import UNLABELLED
+from biplanar.evaluation import Score
 from biplanar.tagger.checkpoint import Origin
 from biplanar.tagger.config import Config, SegmenterConfig, TrainingConfig
 from biplanar.tagger.device import TorchTagger
@@ -261,7 +262,7 @@ class SegmenterTrainer(TrainingLoop):
     def evaluate(self) -> tuple[float, float, float]:
         """F1 of tokens and of sentences on dev, and the mean of both."""
         gold, found = self.dev.tokens, self.segmenter().cut(self.dev.texts).tokens
-        tokens, sentences = 100 * f1(_spans(gold), _spans(found)), 100 * f1(_sentences(gold), _sentences(found))
+        tokens, sentences = _f1(_spans(gold), _spans(found)), _f1(_sentences(gold), _sentences(found))
         return tokens, sentences, (tokens + sentences) / 2
 
     def record(self, loss: float, speed: float, best: bool, scores: tuple[float, ...]) -> SegmenterRecord:
@@ -309,9 +310,9 @@ def _sentences(tokens: Tokens) -> Int64s:
     return np.asarray(tokens.starts[first] << 32 | tokens.ends[last])
 
 
-def f1(gold: Int64s, found: Int64s) -> float:
-    """Of numbers that are in both."""
-    return 2 * len(np.intersect1d(gold, found)) / (len(gold) + len(found))
+def _f1(gold: Int64s, found: Int64s) -> float:
+    """In percent, of numbers that are in both."""
+    return 100 * Score(len(np.intersect1d(gold, found)), len(gold), len(found)).f1
 
 
 def _training(config: SegmenterConfig, units: int) -> TrainingConfig:
