@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Protocol
 
@@ -23,8 +23,8 @@ import numpy as np
 from biplanar.data.arrays import Int64s
 from biplanar.data.conllu import EMPTY, Sentence
 from biplanar.data.forest import Column, Forest
-from biplanar.data.graph import Graph, reachable
-from biplanar.encodings.relations import AnnotatedTree, Arc, decode_relations, encode_relations
+from biplanar.data.graph import STEP, Graph, reachable, read_graph
+from biplanar.encodings.relations import AnnotatedTrees, Arc, decode_deps, encode_relations
 from biplanar.encodings.stacks import POP_DEPENDENT, POP_HEAD, PUSH_DEPENDENT, PUSH_HEAD, SYMBOLS
 from biplanar.errors import UnknownNameError
 
@@ -41,6 +41,7 @@ HEAD_ON_THE_RIGHT, HEAD_ON_THE_LEFT, FARTHEST_LEFT, FARTHEST_RIGHT, HAS_LEFT, HA
 _BRACKET = re.compile(r"([</\\>])(\**)")
 
 Arcs = list[Arc]
+Changes = dict[int, list[int]]  # the heads of words that have others than in the tree, by their places among all words
 Labelled = list[tuple[int, str]]  # the words of a sentence that have labels, and these
 
 
@@ -58,8 +59,8 @@ class GraphEncoding(Protocol):
     def encode(self, graphs: Sequence[Graph], forest: Forest) -> Column:
         """Labels of graphs without empty nodes; the forest has the trees of the same sentences."""
 
-    def decode(self, labels: Column, forest: Forest) -> list[Arcs]:
-        """The arcs of each graph. Words that the root would not lead to get their arcs in the tree as well."""
+    def decode(self, labels: Column, forest: Forest) -> Changes:
+        """What the graphs have beyond the trees. Words that the root would not lead to keep their arcs in the tree."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class GraphBrackets:
                 brackets[max(arc) - 1][len(SYMBOLS) * plane + pop] += SYMBOLS[pop] + SECOND * plane
         return ["".join(word) or EMPTY for word in brackets]
 
-    def decode(self, labels: Column, forest: Forest) -> list[Arcs]:
+    def decode(self, labels: Column, forest: Forest) -> Changes:
         """Match brackets on a stack for each direction and plane; the root is what is left on an empty one."""
         return _decoded(labels, forest, self.arcs)
 
@@ -133,7 +134,7 @@ class GraphBits:
         for word in codes[1:].tolist():
             yield "".join("01"[code >> bit & 1] for code in word for bit in range(BITS))
 
-    def decode(self, labels: Column, forest: Forest) -> list[Arcs]:
+    def decode(self, labels: Column, forest: Forest) -> Changes:
         """Take heads and dependents from stacks, as the bits of trees do."""
         return _decoded(labels, forest, self._arcs)
 
@@ -177,21 +178,24 @@ class Delta:
         for word, label in enumerate(self.brackets.labels(list((arcs - basic).elements()), len(heads)), 1):
             yield label if word not in dropped else DROPPED + label.replace(EMPTY, "")
 
-    def decode(self, labels: Column, forest: Forest) -> list[Arcs]:
-        """The trees with these changes."""
-        changed = self.changes(labels, forest)
-        basic = (list(zip(heads, range(1, len(heads) + 1), strict=True)) for heads in _heads(forest))
-        return [changed.get(number) or arcs for number, arcs in enumerate(basic)]
-
-    def changes(self, labels: Column, forest: Forest) -> dict[int, Arcs]:
-        """The arcs of each graph that is not its tree."""
-        found = {}
+    def decode(self, labels: Column, forest: Forest) -> Changes:
+        """The trees with these changes, of which only words with brackets are looked at."""
+        found = Changes()
         for sentence, words in _labelled(labels, forest.offsets):
-            heads = forest.heads[forest.offsets[sentence] : forest.offsets[sentence + 1]].tolist()
-            dropped = {word for word, label in words if label.startswith(DROPPED)}
-            kept = [(head, word) for word, head in enumerate(heads, 1) if word not in dropped]
-            arcs = kept + self.brackets.arcs(words)
-            found[sentence] = _reached(arcs, heads) if dropped else arcs  # the root leads to all words of the tree
+            start, end = forest.offsets[sentence : sentence + 2].tolist()
+            arcs, dropped = self.brackets.arcs(words), {word for word, label in words if label.startswith(DROPPED)}
+            if dropped:
+                heads = forest.heads[start:end].tolist()
+                kept = [(head, word) for word, head in enumerate(heads, 1) if word not in dropped]
+                reached = reachable(kept + arcs)
+                dropped &= reached  # the root leads to all others by their arcs in the tree
+            for word in dropped:
+                found[start + word - 1] = []
+            for head, word in arcs:
+                place = start + word - 1
+                if place not in found:
+                    found[place] = [int(forest.heads[place])]
+                found[place].append(head)
         return found
 
 
@@ -205,6 +209,9 @@ GRAPH_ENCODINGS: dict[str, GraphEncoding] = {
         GraphBits("graph-18-bit", 3),
     )
 }
+
+
+DEFAULT_GRAPH_ENCODING = "delta"
 
 
 def get_graph_encoding(name: str) -> GraphEncoding:
@@ -256,16 +263,17 @@ def _labelled(labels: Column, offsets: Int64s) -> Iterator[tuple[int, Labelled]]
         yield sentence, [(word, name) for _, word, name in group]
 
 
-def _decoded(labels: Column, forest: Forest, arcs_of: Callable[[Labelled], Arcs]) -> list[Arcs]:
-    found = {sentence: arcs_of(words) for sentence, words in _labelled(labels, forest.offsets)}
-    return [_reached(found.get(number, []), heads) for number, heads in enumerate(_heads(forest))]
-
-
-def _reached(arcs: Arcs, heads: Sequence[int]) -> Arcs:
-    """With the arcs in the tree of all words that the root does not lead to; then it leads to all."""
-    reached, known = reachable(arcs), set(arcs)
-    basic = ((head, word) for word, head in enumerate(heads, 1) if word not in reached)
-    return arcs + [arc for arc in basic if arc not in known]
+def _decoded(labels: Column, forest: Forest, arcs_of: Callable[[Labelled], Arcs]) -> Changes:
+    graphs, found = {sentence: arcs_of(words) for sentence, words in _labelled(labels, forest.offsets)}, Changes()
+    for sentence, (heads, start) in enumerate(zip(_heads(forest), forest.offsets.tolist(), strict=False)):
+        reached, own = reachable(graphs.get(sentence, ())), dict[int, list[int]]()
+        for head, word in graphs.get(sentence, ()):
+            own.setdefault(word, []).append(head)
+        for word, head in enumerate(heads, 1):
+            if word not in reached and head not in own.get(word, ()):
+                own.setdefault(word, []).append(head)
+        found |= {start + word - 1: above for word, above in own.items() if above != [heads[word - 1]]}
+    return found
 
 
 def _heads(forest: Forest) -> list[list[int]]:
@@ -294,21 +302,37 @@ def _read_bits(label: str) -> list[int]:
 def encode_graphs(sentences: Sequence[Sentence], encoding: GraphEncoding) -> dict[str, Column]:
     """The labels of the graphs of sentences: arcs, the relation of each word's own arc, and those of its others."""
     graphs = [sentence.needed_graph().collapsed() for sentence in sentences]
-    rows = [encode_relations(graph, AnnotatedTree.of(one)) for graph, one in zip(graphs, sentences, strict=True)]
-    relations, others = (Column.of(chain.from_iterable(column)) for column in zip(*rows, strict=True))
-    arcs = encoding.encode(graphs, Forest.from_sentences(sentences))
-    return {encoding.task: arcs, RELATION: relations, EXTRA: others}
+    trees = AnnotatedTrees.of(sentences)
+    relations, others = encode_relations(graphs, trees)
+    return {encoding.task: encoding.encode(graphs, trees.forest), RELATION: relations, EXTRA: others}
+
+
+def graph_labels(sentences: Sequence[Sentence], name: str) -> Column:
+    """One kind of these labels: those of arcs, by the name of the encoding, or those of relations.
+
+    Paths through empty nodes are left out, since parsing makes no empty nodes.
+    """
+    graphs, trees = [without_paths(sentence) for sentence in sentences], AnnotatedTrees.of(sentences)
+    if name in GRAPH_ENCODINGS:
+        return GRAPH_ENCODINGS[name].encode(graphs, trees.forest)
+    return encode_relations(graphs, trees)[(RELATION, EXTRA).index(name)]
+
+
+def without_paths(sentence: Sentence) -> Graph:
+    """The graph of a sentence without arcs through empty nodes; words that have no others have those of the tree."""
+    graph, tree = sentence.needed_graph(), Graph.from_tree(sentence.tree)
+    if not graph.empty:
+        return graph
+    kept = (tuple(one for one in heads if STEP not in one.relation) for heads in graph.collapsed().heads)
+    return Graph(tuple(heads or own for heads, own in zip(kept, tree.heads, strict=True)))
 
 
 def decode_graphs(
     columns: Mapping[str, Column], sentences: Sequence[Sentence], encoding: GraphEncoding
 ) -> Iterator[Graph]:
     """The graphs that labels tell, whatever they are, for sentences with trees. Paths become empty nodes again."""
-    forest = Forest.from_sentences(sentences)
-    relations, others = (columns[name].labels() for name in (RELATION, EXTRA))
-    found = zip(
-        sentences, encoding.decode(columns[encoding.task], forest), pairwise(forest.offsets.tolist()), strict=True
-    )
-    for sentence, arcs, (start, end) in found:
-        tree = AnnotatedTree.of(sentence)
-        yield Graph(decode_relations(arcs, relations[start:end], others[start:end], tree)).expanded()
+    trees = AnnotatedTrees.of(sentences)
+    heads = encoding.decode(columns[encoding.task], trees.forest)
+    deps = decode_deps(heads, columns[RELATION], columns[EXTRA], trees).labels()
+    for start, end in pairwise(trees.forest.offsets.tolist()):
+        yield read_graph(deps[start:end], {}).expanded()
