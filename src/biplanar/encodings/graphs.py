@@ -24,7 +24,7 @@ from biplanar.data.arrays import Int64s
 from biplanar.data.conllu import EMPTY, Sentence
 from biplanar.data.forest import Column, Forest
 from biplanar.data.graph import STEP, Graph, reachable, read_graph
-from biplanar.encodings.relations import AnnotatedTrees, Arc, decode_deps, encode_relations
+from biplanar.encodings.relations import AnnotatedTrees, Arc, decode_deps, encode_relations, universal
 from biplanar.encodings.stacks import POP_DEPENDENT, POP_HEAD, PUSH_DEPENDENT, PUSH_HEAD, SYMBOLS
 from biplanar.errors import UnknownNameError
 
@@ -33,15 +33,19 @@ RELATION, EXTRA = "relation", "extra"
 
 SECOND = "*"  # behind a bracket, once for each plane before its own
 DROPPED = "-"  # before the brackets of a word whose arc in the tree is not in the graph
+UP, DOWN = "^", ">"  # of ways through the tree
 
 # The bits of a word in a plane.
 BITS = 6
 HEAD_ON_THE_RIGHT, HEAD_ON_THE_LEFT, FARTHEST_LEFT, FARTHEST_RIGHT, HAS_LEFT, HAS_RIGHT = (1 << n for n in range(BITS))
 
+_STEP = re.compile(r"\^|>([^\W\d_]+)(\d{0,4})")
+_WAY = re.compile(rf"(?:{_STEP.pattern})+")
 _BRACKET = re.compile(r"([</\\>])(\**)")
 
 Arcs = list[Arc]
 Changes = dict[int, list[int]]  # the heads of words that have others than in the tree, by their places among all words
+Steps = dict[tuple[int, str], list[int]]  # the dependents of each word with each relation
 Labelled = list[tuple[int, str]]  # the words of a sentence that have labels, and these
 
 
@@ -183,25 +187,112 @@ class Delta:
         found = Changes()
         for sentence, words in _labelled(labels, forest.offsets):
             start, end = forest.offsets[sentence : sentence + 2].tolist()
-            arcs, dropped = self.brackets.arcs(words), {word for word, label in words if label.startswith(DROPPED)}
-            if dropped:
-                heads = forest.heads[start:end].tolist()
-                kept = [(head, word) for word, head in enumerate(heads, 1) if word not in dropped]
-                reached = reachable(kept + arcs)
-                dropped &= reached  # the root leads to all others by their arcs in the tree
-            for word in dropped:
-                found[start + word - 1] = []
-            for head, word in arcs:
-                place = start + word - 1
-                if place not in found:
-                    found[place] = [int(forest.heads[place])]
-                found[place].append(head)
+            dropped = {word for word, label in words if label.startswith(DROPPED)}
+            _change(found, start, forest.heads[start:end].tolist(), self.brackets.arcs(words), dropped)
         return found
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The way through the tree from a word to each head that the tree does not give it, and the sign of `Delta`.
+
+    `^` leads to the head of the word where one is, `>conj` to its first dependent with that relation, `>conj2` to the
+    second one. So *Anna*, who wants to buy books, has `^>xcomp`, and all of this is said of the dependent alone.
+    """
+
+    name: str = "paths"
+    task: str = "paths"
+
+    def encode(self, graphs: Sequence[Graph], forest: Forest) -> Column:
+        """The ways to all heads."""
+        pairs = zip(graphs, _heads(forest), _relations(forest), strict=True)
+        return Column.of(label for graph, heads, relations in pairs for label in _ways(graph, heads, relations))
+
+    def decode(self, labels: Column, forest: Forest) -> Changes:
+        """Follow each way as far as there is one."""
+        found, offsets, deprels = Changes(), forest.offsets.tolist(), [*map(universal, forest.deprels.names), EMPTY]
+        for sentence, words in _labelled(labels, forest.offsets):
+            start, end = offsets[sentence : sentence + 2]
+            heads = forest.heads[start:end].tolist()
+            steps = _steps(heads, [deprels[number] for number in forest.deprels.ids[start:end].tolist()])
+            extra = {word: [_follow(way, word, heads, steps) for way in _read_ways(label)] for word, label in words}
+            arcs = [(head, word) for word, own in extra.items() for head in own if head is not None and head != word]
+            _change(found, start, heads, arcs, {word for word, label in words if label.startswith(DROPPED)})
+        return found
+
+
+def _ways(graph: Graph, heads: Sequence[int], relations: Sequence[str]) -> Iterator[str]:
+    """The labels of a sentence."""
+    arcs, basic = Counter(_arcs(graph)), Counter(zip(heads, range(1, len(heads) + 1), strict=True))
+    dropped, steps = {dependent for _, dependent in basic - arcs}, {}
+    for (head, relation), dependents in _steps(heads, relations).items():
+        for number, dependent in enumerate(dependents, 1):
+            steps[dependent] = (head, f"{DOWN}{relation}{number if number > 1 else ''}")
+    extra = defaultdict[int, list[str]](list)
+    for head, word in sorted((arcs - basic).elements()):
+        extra[word].append(_way(word, head, heads, steps))
+    for word in range(1, len(heads) + 1):
+        yield (DROPPED if word in dropped else "") + "|".join(extra[word]) or EMPTY
+
+
+def _way(word: int, target: int, heads: Sequence[int], steps: Mapping[int, tuple[int, str]]) -> str:
+    """From one word to another: up to the first word above both, and down from there."""
+    above = [word]
+    while above[-1]:
+        above.append(heads[above[-1] - 1])
+    down = ""
+    while target not in above:
+        target, step = steps[target]
+        down = step + down
+    return UP * above.index(target) + down
+
+
+def _follow(way: Sequence[tuple[str, int]], word: int, heads: Sequence[int], steps: Steps) -> int | None:
+    """Where a way leads to, if there is one."""
+    at: int | None = word
+    for relation, number in way:
+        if not at and not relation:
+            return None
+        if relation:
+            dependents = steps.get((at or 0, relation), ())
+            at = dependents[number - 1] if number <= len(dependents) else None
+        else:
+            at = heads[at - 1] if at else None
+        if at is None:
+            return None
+    return at
+
+
+def _steps(heads: Sequence[int], relations: Sequence[str]) -> Steps:
+    found: Steps = {}
+    for word, step in enumerate(zip(heads, relations, strict=True), 1):
+        found.setdefault(step, []).append(word)
+    return found
+
+
+@lru_cache(maxsize=1 << 14)
+def _read_ways(label: str) -> list[list[tuple[str, int]]]:
+    """The steps of each way: no relation for one up, or a relation and which of its words; what is neither is none."""
+    ways = label.removeprefix(DROPPED).split("|")
+    read = [_STEP.findall(way) for way in ways if way and way != EMPTY and _WAY.fullmatch(way)]
+    return [[(relation, int(number or 1)) for relation, number in steps] for steps in read]
+
+
+def _change(found: Changes, start: int, heads: Sequence[int], arcs: Arcs, dropped: set[int]) -> None:
+    """Note the heads of the words of a sentence that get further arcs, or lose those of the tree."""
+    if dropped:
+        kept = [(head, word) for word, head in enumerate(heads, 1) if word not in dropped]
+        dropped &= reachable(kept + arcs)  # the root leads to all others by their arcs in the tree
+    for word in dropped:
+        found[start + word - 1] = []
+    for head, word in arcs:
+        found.setdefault(start + word - 1, [heads[word - 1]]).append(head)
 
 
 GRAPH_ENCODINGS: dict[str, GraphEncoding] = {
     encoding.name: encoding
     for encoding in (
+        Paths(),
         Delta(),
         GraphBrackets("graph-2p", 2),
         GraphBrackets("graph-3p", 3),
@@ -280,6 +371,12 @@ def _heads(forest: Forest) -> list[list[int]]:
     """The heads of each sentence."""
     heads = forest.heads.tolist()
     return [heads[start:end] for start, end in pairwise(forest.offsets.tolist())]
+
+
+def _relations(forest: Forest) -> list[list[str]]:
+    """The relations of each sentence, without subtypes."""
+    relations = [universal(relation) for relation in forest.deprels.labels()]
+    return [relations[start:end] for start, end in pairwise(forest.offsets.tolist())]
 
 
 @lru_cache(maxsize=1 << 14)

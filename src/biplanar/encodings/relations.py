@@ -88,7 +88,7 @@ class AnnotatedTrees:
     @cached_property
     def _roles(self) -> Bytes:
         deprels = self.forest.deprels
-        known = [_ROLES.get(name.partition(":")[0], 0) for name in deprels.names]
+        known = [_ROLES.get(universal(name), 0) for name in deprels.names]
         return np.array([*known, 0], dtype=np.uint8)[deprels.ids]
 
     @cached_property
@@ -241,6 +241,11 @@ def _expected(own: str, of_first: Sequence[EnhancedHead]) -> Callable[[Node], st
     """
     found = {one.head: one.relation for one in sorted(of_first, key=itemgetter(1), reverse=True)}
     return lambda head: found.get(head, own)
+
+
+def universal(deprel: str) -> str:
+    """A relation without its subtype."""
+    return deprel.partition(":")[0]
 
 
 def _joined(deprel: str, lemma: str, case: str) -> str:
