@@ -13,12 +13,12 @@ from biplanar.data.files import UTF_8
 from biplanar.data.formats import without_compression
 from biplanar.errors import BiplanarError
 
-ENCODING = typer.Option("--encoding", "-e", help="2p-full (the default), rel-pos, ...; of graphs: delta, graph-2p, ...")
+ENCODING = typer.Option("--encoding", "-e", help="2p-full (the default), rel-pos, ...; of graphs: paths, delta, ...")
 LAYOUTS = "tsv (a line a word) or jsonl (a line a sentence). Default: by the file's ending."
 OUTPUT = typer.Option("--output", "-o", help="Where to write; - is standard output.")
 
 # The encodings of trees and graphs if none is named.
-TREES, GRAPHS = "2p-full", "delta"
+TREES, GRAPHS = "2p-full", "paths"
 
 # Layouts by the endings of files.
 ENDINGS = {"": "tsv", ".tsv": "tsv", ".txt": "tsv", ".labels": "tsv", ".jsonl": "jsonl"}

@@ -31,6 +31,7 @@ UNLABELLED = -1  # the number of a label that is not known, so that nothing is l
 
 # The column of enhanced graphs, before the names of its labels.
 GRAPHS = "deps"
+RARE = 50_000  # words of a treebank, of which only one has a label that is rare
 
 
 class OutputColumn(Protocol):
@@ -132,12 +133,15 @@ class GraphLabels:
         return f"{GRAPHS}-{self.labels}"
 
     def encode(self, sentences: Sequence[Sentence]) -> Column:
-        """The labels of all sentences that have graphs."""
+        """The labels of all sentences that have graphs, but for rare ones: nothing is learned of them."""
         graphs = [one for one in sentences if one.graph is not None]
         found = graph_labels(graphs, self.labels)
+        is_rare = np.bincount(found.ids, minlength=len(found.names)) * RARE < len(found.ids)
         ids = np.full(sum(map(len, sentences)), UNLABELLED, dtype=np.int32)
-        ids[np.repeat([one.graph is not None for one in sentences], [*map(len, sentences)])] = found.ids
-        return Column(ids, found.names)
+        ids[np.repeat([one.graph is not None for one in sentences], [*map(len, sentences)])] = np.where(
+            is_rare, UNLABELLED, np.cumsum(~is_rare) - 1
+        )[found.ids]
+        return Column(ids, tuple(name for name, rare in zip(found.names, is_rare, strict=True) if not rare))
 
     def decode(self, labels: Column, forms: Column) -> Column:
         """The labels themselves."""

@@ -214,8 +214,11 @@ class Paths:
         for sentence, words in _labelled(labels, forest.offsets):
             start, end = offsets[sentence : sentence + 2]
             heads = forest.heads[start:end].tolist()
-            steps = _steps(heads, [deprels[number] for number in forest.deprels.ids[start:end].tolist()])
-            extra = {word: [_follow(way, word, heads, steps) for way in _read_ways(label)] for word, label in words}
+            ways = {word: _read_ways(label) for word, label in words}
+            steps: Steps = {}
+            if any(relation for own in ways.values() for way in own for relation, _ in way):
+                steps = _steps(heads, [deprels[number] for number in forest.deprels.ids[start:end].tolist()])
+            extra = {word: [_follow(way, word, heads, steps) for way in own] for word, own in ways.items()}
             arcs = [(head, word) for word, own in extra.items() for head in own if head is not None and head != word]
             _change(found, start, heads, arcs, {word for word, label in words if label.startswith(DROPPED)})
         return found
@@ -237,10 +240,7 @@ def _ways(graph: Graph, heads: Sequence[int], relations: Sequence[str]) -> Itera
 
 def _way(word: int, target: int, heads: Sequence[int], steps: Mapping[int, tuple[int, str]]) -> str:
     """From one word to another: up to the first word above both, and down from there."""
-    above = [word]
-    while above[-1]:
-        above.append(heads[above[-1] - 1])
-    down = ""
+    above, down = [*_above(word, heads), 0], ""
     while target not in above:
         target, step = steps[target]
         down = step + down
@@ -280,13 +280,20 @@ def _read_ways(label: str) -> list[list[tuple[str, int]]]:
 
 def _change(found: Changes, start: int, heads: Sequence[int], arcs: Arcs, dropped: set[int]) -> None:
     """Note the heads of the words of a sentence that get further arcs, or lose those of the tree."""
-    if dropped:
+    if dropped - {word for head, word in arcs if not dropped.intersection(_above(head, heads))}:
         kept = [(head, word) for word, head in enumerate(heads, 1) if word not in dropped]
         dropped &= reachable(kept + arcs)  # the root leads to all others by their arcs in the tree
     for word in dropped:
         found[start + word - 1] = []
     for head, word in arcs:
         found.setdefault(start + word - 1, [heads[word - 1]]).append(head)
+
+
+def _above(word: int, heads: Sequence[int]) -> Iterator[int]:
+    """A word, its head, and so on."""
+    while word:
+        yield word
+        word = heads[word - 1]
 
 
 GRAPH_ENCODINGS: dict[str, GraphEncoding] = {
@@ -302,7 +309,7 @@ GRAPH_ENCODINGS: dict[str, GraphEncoding] = {
 }
 
 
-DEFAULT_GRAPH_ENCODING = "delta"
+DEFAULT_GRAPH_ENCODING = "paths"
 
 
 def get_graph_encoding(name: str) -> GraphEncoding:

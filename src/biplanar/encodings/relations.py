@@ -219,12 +219,12 @@ def _decode_own(labels: Column, trees: AnnotatedTrees) -> Column:
     for part, size in zip(parts[1:], sizes, strict=True):
         keys = keys * size + part
     keys, ids = np.unique(keys, return_inverse=True)
-    names = list[str]()
+    names, lemma_names, case_names = list[str](), ("", *lemmas.names), ("", *cases.names)
     for key in keys.tolist():
         key, case = divmod(key, sizes[2])
         key, lemma = divmod(key, sizes[1])
         head, relation = divmod(key, sizes[0])
-        text = _joined(relations[relation], ("", *lemmas.names)[lemma], ("", *cases.names)[case])
+        text = _joined(relations[relation], lemma_names[lemma], case_names[case])
         names.append(f"{head}:{_fitting(head, text)}")
     return Column(ids.astype(np.int32), tuple(names))
 
