@@ -248,6 +248,27 @@ def _beside(result: Any, other: Any, metric: str) -> str:
     return own if other is None else f"{own} ({percent(other['scores']['test'][metric]):.2f})"
 
 
+GRAPHS = ("paths", "delta", "graph-2p", "graph-18-bit", "copy")
+
+
+def graphs(store: Store) -> str:
+    """ELAS and EULAS on test with gold words, means of the seeds, and their shares of LAS."""
+    rows = []
+    for treebank in dict.fromkeys(key.split("/")[0] for key in store.files["graphs"]):
+        for encoding in GRAPHS:
+            found = [
+                one["scores"]["test"][encoding]
+                for key, one in store.files["graphs"].items()
+                if key.startswith(f"{treebank}/") and encoding in one["scores"]["test"]
+            ]
+            if found:
+                means = {metric: mean(percent(one[metric]) for one in found) for metric in found[0]}
+                shares = (f"{means[one]:.2f} ({100 * means[one] / means['LAS']:.1f} %)" for one in ("ELAS", "EULAS"))
+                name = encoding if encoding != "copy" else "none: the tree again"
+                rows.append([treebank.removeprefix("UD_"), name, f"{means['LAS']:.2f}", *shares])
+    return table(["", "labels", "LAS", "ELAS", "EULAS"], rows)
+
+
 def parsers(name: str, part: str, store: Store) -> str:
     """A table of what `benchmarks.parsers` has measured."""
     shown = store.files[name] | {"systems": current_systems(store, name)}
@@ -380,6 +401,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "labels": labels,
     "bundled model": bundled,
     "segmentation": segmentation,
+    "graphs": graphs,
     "search": search,
     "search, lengths": search_lengths,
     "search, stages": search_stages,

@@ -217,7 +217,7 @@ class TestColumns:
 
     def test_models_tell_of_them(self, tagging):
         (model,) = tagging.client.get("/api/models").json()["models"]
-        assert model["columns"] == ["upos", "xpos", "feats", "lemma"]
+        assert model["columns"] == ["upos", "xpos", "feats", "lemma", "deps"]
 
     def test_words_get_all(self, shown, tagging_models):
         found, parsed = shown(words=self.WORDS), tagging_models.default.parser(self.WORDS)
@@ -248,6 +248,12 @@ class TestColumns:
         (sentence,) = shown(words=self.WORDS[:1], svg=True, columns="lemma,xpos,feats")
         texts = {node.text for node in ElementTree.fromstring(sentence["trees"][0]["svg"]).iter()}
         assert {"lemma", "sleep", "xpos", "ve", "Number", "Sing"} <= texts
+
+    def test_graphs_are_in_pictures(self, shown):
+        (sentence,) = shown(words=self.WORDS[:1], svg=True)
+        wanted = [f"{word}:{relation}" for word, relation in parse_conllu(sentence["conllu"])[0][2].enhanced_heads]
+        svg = sentence["trees"][0]["svg"]
+        assert ('class="three"' in svg or "--three" in svg) == (len(wanted) > 1)
 
 
 class TestRefusals:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import biplanar
+from biplanar import Graph
 from biplanar.data.conllu import FEATS, XPOS, Sentence, read_conllu
+from biplanar.data.graph import EnhancedHead
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.train import Data, train_model
 from biplanar.tagger.config import Config
 from biplanar.tokenizer.udpipe import train_udpipe
 from tests.paths import TINY
 
-ALL_COLUMNS = "upos, xpos, feats, lemma"
+ALL_COLUMNS = "upos, xpos, feats, lemma, deps"
 FEATURES = {"NOUN": "Number=Sing", "VERB": "Mood=Ind|VerbForm=Fin", "PRON": "PronType=Prs"}
 NETWORK = {
     "word_dim": 16,
@@ -28,9 +30,9 @@ TRAINING = {"epochs": 30, "batch_words": 60, "learning_rate": 0.01}
 
 
 def tagged_sentences() -> list[Sentence]:
-    """Those of the tiny treebank, with XPOS and FEATS as well."""
+    """Those of the tiny treebank, with XPOS, FEATS and graphs as well."""
     return [
-        sentence.with_columns(
+        sentence.with_graph(_graph(sentence)).with_columns(
             {
                 XPOS: [tag[:2].lower() for tag in sentence.upos],
                 FEATS: [FEATURES.get(tag, "_") for tag in sentence.upos],
@@ -38,6 +40,12 @@ def tagged_sentences() -> list[Sentence]:
         )
         for sentence in read_conllu(TINY)
     ]
+
+
+def _graph(sentence: Sentence) -> Graph:
+    """The tree, and an arc from the root to the last word."""
+    *heads, last = Graph.from_tree(sentence.tree).heads
+    return Graph((*heads, last if sentence.heads[-1] == 0 else (*last, EnhancedHead(0, "root"))))
 
 
 def train_tiny(folder: Path, *, columns: str, encoding: str = "2p-full", udpipe_tagger: bool = False) -> Path:

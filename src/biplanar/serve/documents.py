@@ -21,6 +21,7 @@ from biplanar.draw.svg import canvas_of, to_svg
 from biplanar.draw.tags import COLUMNS, check_columns, columns_of
 from biplanar.draw.text import is_right_to_left
 from biplanar.encodings import get_encoding
+from biplanar.encodings.columns import GRAPHS
 from biplanar.encodings.replay import replay
 from biplanar.errors import FormatError
 from biplanar.evaluation import evaluate
@@ -132,7 +133,11 @@ class ParseAnswer:
             shown = zip(tree.deprels, likely, strict=True)
             tree = DataTree(tree.heads, tuple(f"{deprel} {_percent(one)}" for deprel, one in shown))
         extra = self._extra(sentence, planes, rows) if rows else []
-        canvas = canvas_of(forms, tree, planes=planes, labels=rows, columns=columns, annotated=True, extra=extra)
+        # Models that predict no graphs leave those of another tree; and a graph's relations would hide probabilities.
+        graph = sentence.graph if GRAPHS in self.model.columns and likely is None else None
+        canvas = canvas_of(
+            forms, tree, planes=planes, labels=rows, columns=columns, annotated=True, extra=extra, graph=graph
+        )
         return to_svg([canvas])
 
     def _extra(self, sentence: Sentence, planes: list[int], rows: Rows) -> list[tuple[int, int, int]]:
