@@ -19,8 +19,9 @@ from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lemmas import LemmaDictionary
 from biplanar.errors import BiplanarError, FileError, FormatError, UnknownNameError
 from biplanar.evaluation import evaluate
+from biplanar.pipeline.card import write_card
 from biplanar.pipeline.loading import load, weights_of
-from biplanar.pipeline.model_folder import ModelFolder, write_card
+from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.tuning import tuned
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint
