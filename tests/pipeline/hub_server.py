@@ -35,7 +35,9 @@ class Hub:
 
     def commit(self, repository: str, files: Files, *refs: str) -> str:
         """Add a commit, to which branches or tags point."""
-        digest = hashlib.sha1("".join(f"{name}{content!r}" for name, content in sorted(files.items())).encode())
+        digest = hashlib.sha1()
+        for name, content in sorted(files.items()):
+            digest.update(name.encode() + content)
         self.commits.setdefault(repository, {})[digest.hexdigest()] = files
         self.refs.setdefault(repository, {}).update(dict.fromkeys(refs or ("main",), digest.hexdigest()))
         return digest.hexdigest()
