@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections import deque
@@ -87,7 +88,7 @@ def train(
     try:
         if process_rank():
             deque(events, maxlen=0)  # the first process tells of all
-            return
+            os._exit(0)  # while Python ends, threads of PyTorch's process group sometimes abort
         _show(events)
     except KeyboardInterrupt:
         if not process_rank():

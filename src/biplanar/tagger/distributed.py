@@ -45,6 +45,8 @@ class Group:
     def leave(self) -> None:
         """Let the others go; nothing is shared from here on."""
         if self.size > 1:
+            with _all_alive():
+                distributed.barrier()
             distributed.destroy_process_group()
 
     @property
