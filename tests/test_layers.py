@@ -41,6 +41,7 @@ MAY_IMPORT_TORCH = {
     "biplanar.tagger.checkpoint",
     "biplanar.tagger.cuda_graphs",
     "biplanar.tagger.device",
+    "biplanar.tagger.distributed",
     "biplanar.tagger.encoders",
     "biplanar.tagger.encoders.bilstm",
     "biplanar.tagger.encoders.encoder",

@@ -12,7 +12,7 @@ import sys
 import typer
 
 from biplanar import __version__
-from biplanar.cli import demo, draw, evaluate, labels, parse, segment, serve, stats, train
+from biplanar.cli import demo, draw, evaluate, labels, models, parse, segment, serve, stats, train
 from biplanar.cli.options import Command, Group
 from biplanar.data.files import remove_unfinished
 from biplanar.errors import BiplanarError
@@ -33,6 +33,8 @@ for command in (
     train.train,
     train.export,
     evaluate.evaluate,
+    models.models,
+    models.download,
     labels.encode,
     labels.decode,
     stats.stats,

@@ -22,7 +22,7 @@ LINE_BREAKS = input_option(
     "--line-breaks", help="In raw text: a hint, the end of a sentence, or the only end of sentences."
 )
 
-MODEL = "The name of a model, or its folder. Default: en, the bundled one."
+MODEL = "A model's folder or name; owner/name is on the Hugging Face hub. Default: en, the bundled one."
 DECODERS = "search, minimum-risk, greedy or paper (docs/search.md)"
 
 # What options take that is not N or NAME, by their parameters.

@@ -92,6 +92,7 @@ def parse(
     from biplanar.cli.draw import terminal_width
     from biplanar.decoding import DEFAULT_DECODER
     from biplanar.decoding.beam import Beam
+    from biplanar.pipeline.loading import found_again
     from biplanar.pipeline.options import ParseOptions
 
     _check_files(files or [], text)
@@ -100,7 +101,7 @@ def parse(
         decoder or DEFAULT_DECODER, Beam(beam), probabilities, best, tags=tags, retag=retag, batch_words=batch_words
     )
     task = Task(
-        model,
+        found_again(model),
         device="cuda" if gpus_per_worker and device == "cpu" else device,
         runtime=runtime,
         threads=threads,

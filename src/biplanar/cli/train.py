@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
+from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,6 +62,7 @@ def train(
     biplanar train --train train.conllu --dev dev.conllu -o my-model
     biplanar train fast --train train.conllu --dev dev.conllu --encoding rel-pos --training.epochs 50
     biplanar train --train train.conllu --dev dev.conllu -o my-model --resume
+    torchrun --nproc-per-node 4 -m biplanar train UD_Czech-PDT -o my-model
     """
     from pathlib import Path
 
@@ -67,6 +70,7 @@ def train(
 
     with needing("train", "training"):
         from biplanar.pipeline.train import Data, train_model
+        from biplanar.tagger.distributed import process_rank
     from biplanar.evaluation.statistics import split_files
     from biplanar.pipeline.model_folder import ModelFolder
     from biplanar.tagger.config import read_config
@@ -80,10 +84,15 @@ def train(
     chosen = read_config(config, _overrides(settings or []) | ({"encoding": encoding} if encoding else {}))
     data = Data(train, dev, test or files.get("test"), licence, split_names(distill or ""), raw or [], start)
     folder = ModelFolder(Path(output))
+    events = train_model(data, chosen, folder, seed=seed, device=device, threads=threads, resume=resume)
     try:
-        _show(train_model(data, chosen, folder, seed=seed, device=device, threads=threads, resume=resume))
+        if process_rank():
+            deque(events, maxlen=0)  # the first process tells of all
+            os._exit(0)  # while Python ends, threads of PyTorch's process group sometimes abort
+        _show(events)
     except KeyboardInterrupt:
-        typer.echo(f"biplanar: interrupted; {_what_is_saved(folder)}", err=True)
+        if not process_rank():
+            typer.echo(f"biplanar: interrupted; {_what_is_saved(folder)}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     typer.echo(f"biplanar: the model is in {output}; its card is {folder.card}", err=True)
 

@@ -13,6 +13,7 @@ from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import get_encoding
 from biplanar.encodings.columns import get_columns
 from biplanar.errors import BiplanarError, FileError, UnknownNameError, needing
+from biplanar.pipeline.hub import is_hub_name, pinned
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
 from biplanar.tagger.config import AUTO, Config
@@ -61,10 +62,11 @@ class Placement:
 def load(
     model: str | Path | None = None, *, device: str = "cpu", threads: int | None = None, runtime: str | None = None
 ) -> Parser:
-    """The parser of a model: a folder, or the name of an installed one; without one, the bundled English model (`en`).
+    """The parser of a model: a folder, or a name; without one, the bundled English model (`en`).
 
     A plain name is a model folder in the working directory or, if there is none, an installed model; `./en` is always
-    a folder. An unknown name is an error that lists what is installed.
+    a folder. An unknown name is an error that lists what is installed. `owner/name` and `owner/name@revision` are
+    models of the Hugging Face hub, unless there is such a folder, and are downloaded to its cache.
 
     `runtime` is what the network runs in: `int8` (ONNX Runtime, quantised), `onnx` (ONNX Runtime, floats) or `torch`.
     By default it is the first of them that the folder has, and on other devices than the CPU it is `torch`. On the CPU
@@ -84,8 +86,7 @@ def load(
     scorer = _load_scorer(place, config, vocabulary, threads)
     lemmas = place.folder.read_lemmas()
     segmenter = partial(load_segmenter, place.folder, place.device, threads)
-    origin = Path(model).resolve() if model is not None and Path(model).is_dir() else model
-    reload = partial(load, origin, device=device, threads=threads, runtime=runtime)
+    reload = partial(load, found_again(model, place.folder), device=device, threads=threads, runtime=runtime)
     return Parser(
         scorer,
         inventory,
@@ -95,6 +96,15 @@ def load(
         load_segmenter=segmenter,
         reload=reload,
     )
+
+
+def found_again(model: str | Path | None, folder: ModelFolder | None = None) -> str | Path | None:
+    """What finds the same model from another process: a whole path, or one commit of a model of the hub."""
+    if model is None or Path(model).is_dir():
+        return model and Path(model).resolve()
+    if is_hub_name(str(model)):
+        return pinned(str(model), (folder or ModelFolder.find(model)).path)
+    return model
 
 
 def weights_of(config: Config) -> Weights:

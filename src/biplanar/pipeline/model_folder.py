@@ -1,23 +1,24 @@
-"""A model's folder: its files, settings, checksums and card. Nothing in it is executed, nothing outside of it read."""
+"""A model's folder: its files, settings and checksums. Nothing in it is executed, nothing outside of it read."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import stat
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from biplanar import __version__
 from biplanar.data.conllu import find_misfit
 from biplanar.data.files import decode_utf8, writing
 from biplanar.encodings.lemmas import LemmaDictionary
 from biplanar.errors import BiplanarError, FileError, FormatError
+from biplanar.pipeline.hub import download, is_hub_name
 from biplanar.tagger.config import UDPIPE, Config
 from biplanar.tagger.features import Vocabulary
 from biplanar.tokenizer.labels import check_tasks
@@ -72,14 +73,18 @@ class ModelFolder:
     def find(cls, model: str | Path | None = None) -> ModelFolder:
         """A model by its folder or its name; None is the bundled model.
 
-        A name with a separator (`./en`) is a folder. A plain name is a model folder in the working directory or, if
-        there is none, an installed model.
+        A plain name is a model folder in the working directory or, if there is none, an installed model; `owner/name`
+        is a folder or, if there is none, a model of the hub. Any other name with a separator (`./en`) is a folder.
         """
         if model is None:
             return cls(_bundled_folder())
         path, name = Path(model), str(model)
         found = cls(path).current
-        if found.config.exists() or isinstance(model, Path) or path.name != name:
+        if found.config.exists() or isinstance(model, Path):
+            return found
+        if is_hub_name(name):
+            return cls(download(name))
+        if path.name != name:
             return found
         if name == BUNDLED:
             return cls(_bundled_folder())
@@ -90,6 +95,12 @@ class ModelFolder:
             return found
         installed = ", ".join(sorted({*registered.names, BUNDLED}))
         raise FileError(f"no model named {name!r}, and no such folder; installed: {installed}")
+
+    @classmethod
+    def installed(cls) -> dict[str, ModelFolder]:
+        """The bundled model and those of installed packages, by their names."""
+        bundled = {BUNDLED: cls(_bundled_folder())}
+        return bundled | {entry.name: cls(_registered_folder(entry)) for entry in entry_points(group=ENTRY_POINTS)}
 
     @property
     def unfinished(self) -> ModelFolder:
@@ -195,8 +206,26 @@ class ModelFolder:
                 continue
             _check_regular(path)
             if path in expected and _sha256(path) != expected[path]:
-                hint = f"if it was meant to change, remove its line from {self.checksums}"
+                hint = f"get it again or, if it was meant to change, remove its line from {self.checksums}"
                 raise FileError(f"{path}: the file is damaged: its checksum is wrong ({hint})")
+
+    def verify_all(self) -> None:
+        """Refuse a folder in which a file is damaged, or one that its checksums name is missing."""
+        for path, _ in self._read_checksums():
+            if not path.exists():
+                raise FileError(f"{path}: the file is missing, and {self.checksums.name} names it")
+            self.verify(path)
+
+    def copy_to(self, path: Path) -> ModelFolder:
+        """Copy the model, without what only a training needs, to a folder that is new or empty."""
+        try:
+            if path.exists() and any(path.iterdir()):
+                raise FileError(f"{path}: there are files in this folder already")
+            skipped = shutil.ignore_patterns(self.checkpoint.name, self.unfinished.path.name, ".*")
+            shutil.copytree(self.path, path, ignore=skipped, dirs_exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{path}: {error.strerror or error}") from error
+        return ModelFolder(path)
 
     def network_checksum(self) -> str:
         """The checksum of the network in whichever form the folder has it, to tell models apart."""
@@ -281,67 +310,3 @@ def _sha256(path: Path) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from error
-
-
-CARD = """\
-# A Biplanar model
-
-| | |
-|---|---|
-| trained on | {data} |
-{taught}| licence of the data, and so of this model | {licence} |
-| encoding | {encoding} |
-| seed | {seed} |
-| made with | Biplanar {version} |
-
-## Scores
-
-CoNLL 2018 metric, F1 in percent (`ExactLAS` keeps the subtypes of relations); decoding by search, one training run.
-
-{scores}
-
-## Configuration
-
-```toml
-{config}```
-"""
-
-
-def write_card(
-    folder: ModelFolder,
-    train: Sequence[str],
-    licence: str,
-    config: Config,
-    seed: int,
-    scores: Mapping[str, Mapping[str, Mapping[str, float]]],
-    teachers: Sequence[str] = (),
-    raw: Sequence[str] = (),
-) -> None:
-    """Write the card of a trained model, with its teachers."""
-    taught = f"| taught by | {_names(teachers)} |\n" if teachers else ""
-    taught += f"| on the text of | {_names(raw)} |\n" if raw else ""
-    text = CARD.format(
-        data=_names(train),
-        taught=taught,
-        licence=licence,
-        encoding=config.encoding,
-        seed=seed,
-        version=__version__,
-        scores=_table(scores),
-        config=config.to_toml(),
-    )
-    with writing(folder.card) as stream:
-        stream.write(text)
-
-
-def _names(paths: Sequence[str]) -> str:
-    return ", ".join(Path(path).name for path in paths)
-
-
-def _table(scores: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
-    names = list(next(iter(next(iter(scores.values())).values())))
-    lines = ["| | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
-    for split, sources in scores.items():
-        for source, values in sources.items():
-            lines.append(f"| {split}, {source} | " + " | ".join(f"{values[name]:.2f}" for name in names) + " |")
-    return "\n".join(lines)

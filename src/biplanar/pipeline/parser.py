@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, overload
 
 from biplanar.data.conllu import EMPTY, RawConllu, Sentence
@@ -21,6 +23,7 @@ from biplanar.encodings import Encoding
 from biplanar.encodings.lemmas import LemmaDictionary
 from biplanar.errors import BiplanarError, FileError, ScoreError
 from biplanar.pipeline.document import Document
+from biplanar.pipeline.hub import download, upload
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.options import DEFAULT_OPTIONS, ParseOptions
 from biplanar.pipeline.parser_io import ParserInput, ParserOutput, chunked
@@ -83,6 +86,67 @@ class Parser:
         if self._reload is None:
             raise BiplanarError("only parsers from biplanar.load can be pickled")
         return self._reload, ()
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        model: str | Path,
+        *,
+        revision: str | None = None,
+        cache_dir: str | Path | None = None,
+        force_download: bool = False,
+        local_files_only: bool = False,
+        token: str | bool | None = None,
+        **options: Any,
+    ) -> Parser:
+        """The parser of a folder or of a model of the Hugging Face hub, with the options of `biplanar.load`."""
+        from biplanar.pipeline.loading import load
+
+        if Path(model).is_dir():
+            return load(Path(model), **options)
+        folder = download(
+            str(model),
+            revision,
+            cache_dir=cache_dir,
+            force_download=force_download,
+            local_files_only=local_files_only,
+            token=token,
+        )
+        return load(folder, **options)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Copy the model to a folder that is new or empty."""
+        self.folder.copy_to(Path(folder))
+
+    def push_to_hub(
+        self,
+        name: str,
+        *,
+        licence: str | None = None,
+        language: str | list[str] | None = None,
+        private: bool | None = None,
+        revision: str | None = None,
+        commit_message: str | None = None,
+        token: str | None = None,
+    ) -> str:
+        """Upload the model to the Hugging Face hub, as `owner/name`; gives the address of the commit.
+
+        The licence and the language (`en`) are those of the model's card, if none are passed; a model without a
+        licence is refused.
+        """
+        with TemporaryDirectory() as place:
+            copy = self.folder.copy_to(Path(place) / "model")
+            return upload(
+                copy.path,
+                copy.card,
+                name,
+                licence=licence,
+                language=language,
+                private=private,
+                revision=revision,
+                commit_message=commit_message,
+                token=token,
+            )
 
     @property
     def encoding(self) -> Encoding:

@@ -19,13 +19,14 @@ from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lemmas import LemmaDictionary
 from biplanar.errors import BiplanarError, FileError, FormatError, UnknownNameError
 from biplanar.evaluation import evaluate
+from biplanar.pipeline.card import write_card
 from biplanar.pipeline.loading import load, weights_of
-from biplanar.pipeline.model_folder import ModelFolder, write_card
+from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.tuning import tuned
-from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint
+from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint, take_from_first
 from biplanar.tagger.config import NO_SEGMENTER, SEGMENTERS, TAGGER, UDPIPE, Config
-from biplanar.tagger.device import choose_device
+from biplanar.tagger.distributed import Group, choose_own_device
 from biplanar.tagger.export import export_onnx
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.loop import Progress, TrainingLoop, duration
@@ -116,6 +117,9 @@ def train_model(
     After a record, and some minutes after the last one, a checkpoint is saved in `folder.unfinished`. When the events
     end, the model folder is complete. A model that was there before is kept until the new one is finished, and replaced
     at once. `threads` are PyTorch's on a CPU; without, the number is chosen by measuring.
+
+    Where `torchrun` has started several processes, each trains on its part of every batch. The first one writes all
+    files, and does alone what comes after the last epoch.
     """
     if not 0 <= seed <= LARGEST_SEED:
         raise BiplanarError(f"the seed must be from 0 to {LARGEST_SEED:,}")
@@ -126,12 +130,13 @@ def train_model(
     dev = _read_treebank(data.dev)
     test = _read_treebank(data.test) if data.test else None
     config, vectors = _with_vectors(config)
-    where = choose_device(device)
+    where = choose_own_device(device)
     teachers = [_load_teacher(path, config, str(where)) for path in data.teachers]
     if teachers:
         yield Stage("computing soft targets with the teachers")
     more = list(_parse_raw(teachers, data.raw))
     start = None if data.start is None else ModelFolder(Path(data.start)).current
+    group = Group.join(where)
     trainer = Trainer(
         config,
         train + more,
@@ -143,16 +148,21 @@ def train_model(
         teachers=[Member(teacher.scorer, teacher.inventory.names) for teacher in teachers],
         start=None if start is None else _load_network(start),
         threads=threads,
+        group=group,
     )
     checksums = [teacher.folder.network_checksum() for teacher in teachers]
     origin = Origin.of(trainer, checksums, "" if start is None else start.network_checksum())
-    records, work = _prepare(folder, trainer, origin, resume), folder.unfinished
+    records, work = _prepare(folder, trainer, origin, resume) if group.is_first else [], folder.unfinished
+    take_from_first(trainer)
     yield Stage(_describe(trainer))
     for event in _run(trainer, work, origin):
-        if isinstance(event, Record):
+        if isinstance(event, Record) and group.is_first:
             records.append(event)
             _write_log(work, records)
         yield event
+    group.leave()
+    if not group.is_first:
+        return
     _draw_curves(work, records)
     tagger = LabelInventory(trainer.encoding, trainer.vocabulary.tasks).needs_tagger
     device = str(trainer.device)
@@ -167,12 +177,12 @@ def _run(trainer: TrainingLoop, work: ModelFolder, origin: Origin) -> Iterator[E
     estimated = False
     for event in trainer.run():
         now, is_record = time.monotonic(), not isinstance(event, Progress)
-        if is_record and event.best:
+        if is_record and event.best and trainer.group.is_first:
             save_weights(trainer.kept, work.weights)
         elif not is_record and not estimated and event.batch and now - began > ESTIMATE_AFTER:
             yield Estimate(event.seconds_left, event.words_per_second, trainer.device.type == "cpu")
             estimated = True
-        if is_record or (event.batch == 0 and now - saved > SAVE_AFTER):
+        if trainer.group.is_first and (is_record or (event.batch == 0 and now - saved > SAVE_AFTER)):
             save_checkpoint(trainer, work.checkpoint, origin)
             saved = now
         yield event

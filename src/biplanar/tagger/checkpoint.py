@@ -80,6 +80,12 @@ def _treebank(corpus: Corpus, forest: Forest) -> list[Any]:
 
 def save_checkpoint(trainer: TrainingLoop, path: Path, origin: Origin) -> None:
     """Write all that a training needs to go on as if it had never stopped."""
+    tensors, state = _all_state(trainer)
+    metadata = {"state": json.dumps(state), "origin": json.dumps(asdict(origin))}
+    write_tensors(tensors, metadata, path)
+
+
+def _all_state(trainer: TrainingLoop) -> tuple[dict[str, Tensor], dict[str, Any]]:
     tensors = {f"network.{name}": tensor for name, tensor in trainer.network.state_dict().items()}
     tensors |= {f"auxiliary.{name}": tensor for name, tensor in trainer.auxiliary.state_dict().items()}
     if trainer.average is not None:
@@ -89,9 +95,7 @@ def save_checkpoint(trainer: TrainingLoop, path: Path, origin: Origin) -> None:
     tensors[RANDOM] = torch.get_rng_state()
     if trainer.device.type == "cuda":
         tensors[RANDOM_CUDA] = torch.cuda.get_rng_state(trainer.device)
-    state = {name: getattr(trainer, name) for name in STATE}
-    metadata = {"state": json.dumps(state), "origin": json.dumps(asdict(origin))}
-    write_tensors(tensors, metadata, path)
+    return tensors, {name: getattr(trainer, name) for name in STATE}
 
 
 def load_checkpoint(trainer: TrainingLoop, path: Path, origin: Origin) -> None:
@@ -99,6 +103,24 @@ def load_checkpoint(trainer: TrainingLoop, path: Path, origin: Origin) -> None:
     tensors, metadata = read_tensors(path)
     if differences := Origin(**json.loads(metadata["origin"])).differences(origin):
         raise BiplanarError(f"{path}: the checkpoint of another training: {'; '.join(differences)}")
+    _restore(trainer, tensors, json.loads(metadata["state"]), path)
+
+
+def take_from_first(trainer: TrainingLoop) -> None:
+    """Take up a training where the first process of its group is, which alone reads checkpoints."""
+    if trainer.group.size == 1:
+        return
+
+    def state_on_cpu() -> tuple[dict[str, Tensor], dict[str, Any]]:
+        tensors, state = _all_state(trainer)
+        return {name: tensor.cpu() for name, tensor in tensors.items()}, state
+
+    tensors, state = trainer.group.from_first(state_on_cpu)
+    if not trainer.group.is_first:
+        _restore(trainer, tensors, state, Path("the first process"))
+
+
+def _restore(trainer: TrainingLoop, tensors: dict[str, Tensor], state: dict[str, Any], path: Path) -> None:
     fill(trainer.network, _under("network.", tensors), path)
     fill(trainer.auxiliary, _under("auxiliary.", tensors), path)
     if trainer.average is not None:
@@ -112,7 +134,6 @@ def load_checkpoint(trainer: TrainingLoop, path: Path, origin: Origin) -> None:
     torch.set_rng_state(tensors[RANDOM])
     if trainer.device.type == "cuda" and RANDOM_CUDA in tensors:
         torch.cuda.set_rng_state(tensors[RANDOM_CUDA], trainer.device)
-    state = json.loads(metadata["state"])
     for name in STATE:
         setattr(trainer, name, state[name])
 

@@ -20,6 +20,7 @@ from biplanar.data.arrays import Int64s
 from biplanar.errors import BiplanarError
 from biplanar.tagger.config import AUTO, TrainingConfig
 from biplanar.tagger.cuda_graphs import FEATURES, GraphedSteps, PaddedArrays, tensors
+from biplanar.tagger.distributed import ALONE, Group
 from biplanar.tagger.features import Corpus, Spellings, Vocabulary, batches_by_words
 from biplanar.tagger.network import Tagger
 from biplanar.tagger.tensors import TensorBatch, TensorSpellings
@@ -84,9 +85,10 @@ class TrainingLoop(ABC):
         seed: int,
         device: torch.device,
         threads: int | None,
+        group: Group = ALONE,
     ) -> None:
         """`auxiliary` are layers for training only. `corpus` is what an epoch goes through, or as large."""
-        self.settings, self.seed, self.device, self.vocabulary = config, seed, device, vocabulary
+        self.settings, self.seed, self.device, self.vocabulary, self.group = config, seed, device, vocabulary, group
         self.network, self.auxiliary = network.to(device), auxiliary.to(device)
         self._corpus, self._spellings = corpus, Spellings.of(corpus.forms, vocabulary)
         self.batches = max(1, round(len(corpus.words) / config.batch_words))
@@ -112,8 +114,9 @@ class TrainingLoop(ABC):
             torch.set_num_threads(threads)
         tunes = threads is None and device.type == "cpu"
         self._tuner = ThreadTuner(torch.get_num_threads()) if tunes else None
-        self.counts_padding = on_cuda  # as words, since steps are recorded
-        self._graphed = GraphedSteps(self._padded_step, parameters, device) if on_cuda else None
+        is_recorded = on_cuda and group.size == 1
+        self.counts_padding = is_recorded  # as words
+        self._graphed = GraphedSteps(self._padded_step, parameters, device) if is_recorded else None
 
     @abstractmethod
     def gold_arrays(self, chosen: Int64s, mask: NDArray[np.bool_]) -> Sequence[Int64s]:
@@ -171,7 +174,7 @@ class TrainingLoop(ABC):
             self.epoch += 1
             if self.epoch % every == 0 or self.epoch == self.epochs:
                 speed = (self.words - before) / (time.monotonic() - start)
-                scores = self.evaluate()
+                scores = self.group.from_first(self.evaluate)
                 best = scores[-1] > self.best_score
                 self.best_score, self.stale = max(scores[-1], self.best_score), 0 if best else self.stale + 1
                 loss, self.loss, self.words = self.loss / self.words, 0.0, 0
@@ -188,6 +191,8 @@ class TrainingLoop(ABC):
         total = torch.zeros((), device=self.device)
         self.network.train()
         self.auxiliary.train()
+        if self.group.size > 1:  # what dropout drops differs, and does not depend on where a training was resumed
+            torch.manual_seed(int(np.random.default_rng([self.seed, self.epoch, self.group.rank]).integers(1 << 62)))
         yield Progress(self.epoch + 1, self.epochs, 0, len(batches), *pace.now)
         for at, number in enumerate(rng.permutation(len(batches))):
             self._set_learning_rate((self.epoch + at / len(batches)) / self.epochs)
@@ -196,6 +201,7 @@ class TrainingLoop(ABC):
                 total += self._step(chosen)
             pace.add(1 / len(batches))
             yield Progress(self.epoch + 1, self.epochs, at + 1, len(batches), *pace.now)
+        self.group.add_up([total])
         loss = float(total)
         if not math.isfinite(loss):
             raise BiplanarError(f"training diverged in epoch {self.epoch + 1}: try a lower training.learning_rate")
@@ -213,35 +219,58 @@ class TrainingLoop(ABC):
                 group["lr"] = rate
 
     def _step(self, chosen: Int64s) -> Tensor:
-        """One update; gives the loss, summed over words, without waiting for the device."""
+        """One update; gives the loss, summed over this process's words, without waiting for the device."""
         if self._graphed is not None:
             padded = PaddedArrays(self._corpus, self._spellings, self.settings.batch_words)
             mask = padded.mask(chosen)
             loss = self._graphed([*padded.arrays(chosen, mask), *self.gold_arrays(chosen, mask)])
         else:
-            used, features = self._corpus.batch(chosen).own_forms
-            spellings = TensorSpellings.of(self._spellings.some(used), self.device)
-            gold = [self.table(array) for array in self.gold_arrays(chosen, features.mask)]
-            loss = self._update(spellings, TensorBatch(features, self.device), gold)
+            loss = self._eager_step(chosen)
         if self.average is not None:
             self.average.update_parameters(self.network)
+        return loss
+
+    def _eager_step(self, chosen: Int64s) -> Tensor:
+        """A step on this process's part of a batch; losses are means over the words of all parts."""
+        part, lengths = self.group.part(chosen), self._corpus.lengths
+        loss = torch.zeros((), device=self.device)
+        self.optimizer.zero_grad(set_to_none=True)
+        if len(part):
+            used, features = self._corpus.batch(part).own_forms
+            spellings = TensorSpellings.of(self._spellings.some(used), self.device)
+            gold = [self.table(array) for array in self.gold_arrays(part, features.mask)]
+            share = float(lengths[part].sum() / lengths[chosen].sum())
+            loss = self._backward(spellings, TensorBatch(features, self.device), gold, share)
+        self._update()
         return loss
 
     def _padded_step(self, inputs: list[Tensor]) -> Tensor:
         """A step on a device that is recorded as a graph: shapes alone decide what is computed."""
         spellings, batch = tensors(inputs[:FEATURES])
-        return self._update(spellings, batch, inputs[FEATURES:])
-
-    def _update(self, spellings: TensorSpellings, batch: TensorBatch, gold: Sequence[Tensor]) -> Tensor:
-        use_amp = self.settings.amp and self.device.type == "cuda"
         self.optimizer.zero_grad(set_to_none=True)
+        loss = self._backward(spellings, batch, inputs[FEATURES:])
+        self._update()
+        return loss
+
+    def _backward(
+        self, spellings: TensorSpellings, batch: TensorBatch, gold: Sequence[Tensor], share: float = 1.0
+    ) -> Tensor:
+        """Gradients of a batch, or of the part of one that has this share of its words; gives the summed loss."""
+        use_amp = self.settings.amp and self.device.type == "cuda"
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_amp, cache_enabled=False):
             loss, more, words = self.step_losses(self.network.encoder.represent(spellings), batch, gold)
-        (loss + more).backward()  # type: ignore[no-untyped-call]
+        (share * (loss + more)).backward()  # type: ignore[no-untyped-call]
+        return loss.detach() * words
+
+    def _update(self) -> None:
+        """Change the weights by the gradients of all processes."""
         parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
+        if self.group.size > 1:
+            for one in parameters:
+                one.grad = torch.zeros_like(one) if one.grad is None else one.grad
+            self.group.add_up([one.grad for one in parameters])
         nn.utils.clip_grad_norm_(parameters, self.settings.clip)
         self.optimizer.step()
-        return loss.detach() * words
 
 
 def enough_epochs(batches: int, updates: int) -> int:

@@ -27,6 +27,7 @@ from biplanar.encodings.stacks import DEPTH_TASK, StackEncoding, depth_columns
 from biplanar.errors import TreeError
 from biplanar.tagger.config import Config, ConfigError
 from biplanar.tagger.device import TorchTagger
+from biplanar.tagger.distributed import ALONE, Group
 from biplanar.tagger.features import Corpus, Vocabulary
 from biplanar.tagger.loop import TrainingLoop
 from biplanar.tagger.network import AuxiliaryHeads, Tagger, build_network
@@ -131,12 +132,14 @@ class Trainer(TrainingLoop):
         teachers: Sequence[Member] = (),
         start: tuple[Tagger, Vocabulary] | None = None,
         threads: int | None = None,
+        group: Group = ALONE,
     ) -> None:
         """`treebanks` says of which treebank each training sentence is; dev is of the first.
 
         With `teachers`, the network learns from their soft targets for the training sentences, beside the labels.
         `start` is another network, whose weights this one starts from as far as they fit. `threads` are those of
-        PyTorch on the CPU, for the whole process; without, the number is chosen by measuring.
+        PyTorch on the CPU, for the whole process; without, the number is chosen by measuring. `group` are processes
+        that train the same network.
         """
         _check(config)
         self.config = config
@@ -161,7 +164,15 @@ class Trainer(TrainingLoop):
         )
         corpus, where = self.train_examples.corpus, torch.device(device)
         super().__init__(
-            network, auxiliary, vocabulary, corpus, config.training, seed=seed, device=where, threads=threads
+            network,
+            auxiliary,
+            vocabulary,
+            corpus,
+            config.training,
+            seed=seed,
+            device=where,
+            threads=threads,
+            group=group,
         )
         # The last row of each is that of padding.
         self._targets = {
