@@ -129,7 +129,7 @@ class TestSameAsSentences:
     def test_wherever_it_is_looked_through_in_steps(self, text, step):
         data = text.encode()
         table = ConlluTable.of(data)
-        places, offsets = np.empty((7, len(data)), dtype=np.int32), np.zeros(len(data), dtype=np.int64)
+        places, offsets = np.empty((8, len(data)), dtype=np.int32), np.zeros(len(data), dtype=np.int64)
         found = _find_in_steps(data, places, offsets, step)
         assert offsets[: found + 1].tolist() == table.offsets.tolist()
         assert places[:, : offsets[found]].tolist() == table.places.tolist()

@@ -106,7 +106,7 @@ def test_treebanks(name: str, treebank_file: Path) -> None:
 
 
 class TestGraphs:
-    NAMES = ("deps-delta", "deps-relation", "deps-extra")
+    NAMES = ("deps-paths", "deps-relation", "deps-extra")
 
     def labels(self, sentences: list[Sentence]) -> dict[str, Column]:
         return {column.name: column.encode(sentences) for column in get_columns("deps")}

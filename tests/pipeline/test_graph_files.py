@@ -35,10 +35,10 @@ def test_there_and_back(run: Run, tmp_path: Path, trees: Path, name: str, ending
         assert other.tree == one.tree
 
 
-def test_the_default_is_delta(run: Run) -> None:
+def test_the_default_is_ways_through_the_tree(run: Run) -> None:
     lines = run("encode", ENHANCED, "--graphs").out.splitlines()
-    assert lines[0] == "Anna\t_\t_\tnsubj:xsubj"
-    assert lines[5] == "read\t\\>\t+lemma\t="
+    assert lines[0] == "Anna\t^>xcomp|^>xcomp>conj\t_\tnsubj:xsubj"
+    assert lines[5] == "read\t^^\t+lemma\t="
 
 
 def test_what_does_not_come_back_is_counted(run: Run) -> None:

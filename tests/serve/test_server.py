@@ -19,7 +19,7 @@ import pytest
 from biplanar.errors import BiplanarError
 from biplanar.serve.server import address_of, listen
 
-WORDS = [["so"] * 50] * 16
+WORDS = [["so"] * 50] * 64
 
 
 @contextmanager

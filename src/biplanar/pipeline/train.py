@@ -39,7 +39,10 @@ from biplanar.tagger.weights import load_network, save_weights
 from biplanar.tokenizer.training import SegmenterRecord, SegmenterTrainer
 
 # Those of columns where the model predicts them.
-METRICS = ("UAS", "LAS", "CLAS", "ExactLAS", "UPOS", "XPOS", "UFeats", "Lemmas", "Tokens", "Words", "Sentences")
+METRICS = (
+    *("UAS", "LAS", "CLAS", "ExactLAS", "ELAS", "EULAS"),
+    *("UPOS", "XPOS", "UFeats", "Lemmas", "Tokens", "Words", "Sentences"),
+)
 
 LARGEST_SEED = 2**32 - 1
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from biplanar import __version__
-from biplanar.data.conllu import DEPREL, FEATS, HEAD, LEMMA, MISC, UPOS, XPOS, Sentence, parse_conllu
+from biplanar.data.conllu import DEPREL, DEPS, FEATS, HEAD, LEMMA, MISC, UPOS, XPOS, Sentence, parse_conllu
 from biplanar.data.raw_text import starts_paragraph, token_text
 from biplanar.errors import UnknownNameError
 from biplanar.pipeline.options import ParseOptions
@@ -78,7 +78,7 @@ def _parsing(model: Model, *, tag: bool, parse: bool, retag: bool) -> Parsing | 
         kept = (LEMMA, UPOS, XPOS, FEATS) if tagged_inside and not tag else ()
         return model.parsing(ParseOptions(tags=tag, retag=tag and retag), kept=kept)
     if tag and model.columns:
-        return model.parsing(ParseOptions("greedy", retag=True), kept=(HEAD, DEPREL, MISC))
+        return model.parsing(ParseOptions("greedy", retag=True), kept=(HEAD, DEPREL, DEPS, MISC))
     return None
 
 
