@@ -287,6 +287,7 @@ def _prepare(folder: ModelFolder, trainer: Trainer, origin: Origin, resume: bool
         if folder.segmenter.path.exists():
             shutil.copytree(folder.segmenter.path, work.segmenter.path, dirs_exist_ok=True)
     work.write_settings(trainer.config, trainer.vocabulary)
+    trainer.network.encoder.write_files(work.encoder)
     # Records after the last checkpoint are written again.
     return [record for record in records if record.epoch <= trainer.epoch]
 
@@ -371,7 +372,8 @@ def _replace_model(folder: ModelFolder) -> None:
         folder.unfinished.path.rename(new)
     for old in (folder.lemmas, folder.udpipe, folder.whole_tokens, folder.curves):  # the new model may have none
         old.unlink(missing_ok=True)
-    shutil.rmtree(folder.segmenter.path, ignore_errors=True)
+    for part in (folder.segmenter.path, folder.encoder):
+        shutil.rmtree(part, ignore_errors=True)
     shutil.copytree(new, folder.path, dirs_exist_ok=True)
     shutil.rmtree(outdated, ignore_errors=True)
     new.rename(outdated)

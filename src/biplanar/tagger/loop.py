@@ -94,14 +94,14 @@ class TrainingLoop(ABC):
         rate = config.learning_rate
         self.learning_rate = good_learning_rate(self.batches) if rate == AUTO else rate
         on_cuda, parameters = device.type == "cuda", [*self.network.parameters(), *self.auxiliary.parameters()]
-        self.optimizer = torch.optim.Adam(
-            parameters,
-            lr=torch.tensor(self.learning_rate, device=device) if on_cuda else self.learning_rate,
-            betas=(0.9, 0.95),
-            eps=1e-8,
-            fused=on_cuda,
-            capturable=on_cuda,
+        groups = parameter_groups(self.network, parameters, self.learning_rate)
+        self._rates: list[float] = [group["lr"] for group in groups]
+        if on_cuda:
+            groups = [group | {"lr": torch.tensor(group["lr"], device=device)} for group in groups]
+        self.optimizer = torch.optim.AdamW(
+            groups, betas=(0.9, 0.95), eps=1e-8, weight_decay=0, fused=on_cuda, capturable=on_cuda
         )
+        self._gathered = 0  # batches since the last update
         self.average = None
         if config.average is not None:
             mean = get_ema_multi_avg_fn(config.average)  # type: ignore[no-untyped-call]
@@ -112,8 +112,8 @@ class TrainingLoop(ABC):
             torch.set_num_threads(threads)
         tunes = threads is None and device.type == "cpu"
         self._tuner = ThreadTuner(torch.get_num_threads()) if tunes else None
-        self.counts_padding = on_cuda  # as words, since steps are recorded
-        self._graphed = GraphedSteps(self._padded_step, parameters, device) if on_cuda else None
+        self.counts_padding = on_cuda and self.network.encoder.recordable  # as words, since steps are recorded
+        self._graphed = GraphedSteps(self._padded_step, parameters, device) if self.counts_padding else None
 
     @abstractmethod
     def gold_arrays(self, chosen: Int64s, mask: NDArray[np.bool_]) -> Sequence[Int64s]:
@@ -196,6 +196,8 @@ class TrainingLoop(ABC):
                 total += self._step(chosen)
             pace.add(1 / len(batches))
             yield Progress(self.epoch + 1, self.epochs, at + 1, len(batches), *pace.now)
+        if self._gathered:
+            self._change_weights()
         loss = float(total)
         if not math.isfinite(loss):
             raise BiplanarError(f"training diverged in epoch {self.epoch + 1}: try a lower training.learning_rate")
@@ -205,8 +207,8 @@ class TrainingLoop(ABC):
         """Up during the warm-up, then straight down to nothing."""
         warmup = self.settings.warmup
         share = progress / warmup if progress < warmup else (1 - progress) / max(1 - warmup, 1e-9)
-        rate = self.learning_rate * max(share, 1e-3)
-        for group in self.optimizer.param_groups:
+        for group, highest in zip(self.optimizer.param_groups, self._rates, strict=True):
+            rate = highest * max(share, 1e-3)
             if isinstance(group["lr"], Tensor):
                 group["lr"].fill_(rate)  # graphs read it from where it is
             else:
@@ -234,14 +236,31 @@ class TrainingLoop(ABC):
 
     def _update(self, spellings: TensorSpellings, batch: TensorBatch, gold: Sequence[Tensor]) -> Tensor:
         use_amp = self.settings.amp and self.device.type == "cuda"
-        self.optimizer.zero_grad(set_to_none=True)
+        together = self.network.encoder.accumulate
+        if not self._gathered:
+            self.optimizer.zero_grad(set_to_none=True)
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_amp, cache_enabled=False):
             loss, more, words = self.step_losses(self.network.encoder.represent(spellings), batch, gold)
-        (loss + more).backward()  # type: ignore[no-untyped-call]
+        ((loss + more) / together).backward()  # type: ignore[no-untyped-call]
+        self._gathered += 1
+        if self._gathered == together:
+            self._change_weights()
+        return loss.detach() * words
+
+    def _change_weights(self) -> None:
+        """One step of the optimizer, by the gradients of the batches since the last one."""
         parameters = [p for group in self.optimizer.param_groups for p in group["params"]]
         nn.utils.clip_grad_norm_(parameters, self.settings.clip)
         self.optimizer.step()
-        return loss.detach() * words
+        self._gathered = 0
+
+
+def parameter_groups(network: Tagger, parameters: Sequence[nn.Parameter], rate: float) -> list[dict[str, Any]]:
+    """All parameters that are trained; those that the encoder gives no rate of their own have the given one."""
+    groups = network.encoder.parameter_groups()
+    own = {id(parameter) for group in groups for parameter in group["params"]}
+    others = [parameter for parameter in parameters if parameter.requires_grad and id(parameter) not in own]
+    return [{"params": others, "lr": rate}, *groups]
 
 
 def enough_epochs(batches: int, updates: int) -> int:
