@@ -85,7 +85,7 @@ class NetworkConfig:
     column_forms: bool = True  # columns see the word's form beside the word in its context
     column_hidden: Width | None = 400  # width of a layer before the labels of all columns
     treebank_dim: Width | None = None  # width of a vector for each training file, for every word of its sentences
-    transformer: TransformerConfig = field(default_factory=TransformerConfig)
+    transformer: TransformerConfig = field(default_factory=TransformerConfig)  # a section of its own
 
 
 @dataclass(frozen=True)
