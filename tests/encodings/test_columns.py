@@ -8,10 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, Sentence, parse_conllu, read_conllu
+from biplanar import Graph, Tree
+from biplanar.data.conllu import DEPS, FEATS, LEMMA, UPOS, XPOS, Sentence, parse_conllu, read_conllu
 from biplanar.data.forest import Column
-from biplanar.encodings.columns import COLUMNS, UNLABELLED, get_columns, sorted_features
+from biplanar.encodings.columns import COLUMNS, UNLABELLED, column_of, get_columns, graph_column, sorted_features
+from biplanar.encodings.relations import AnnotatedTrees
 from biplanar.errors import UnknownNameError
+from tests.graph_files import ENHANCED
+
+ENHANCED_SENTENCES = list(read_conllu(ENHANCED))
 
 FORMS = ["Women", "is", "seen", "_"]
 VALUES = {
@@ -89,7 +94,7 @@ def test_names() -> None:
         get_columns("upso")
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("name", [name for name, column in COLUMNS.items() if column.number != DEPS])
 def test_treebanks(name: str, treebank_file: Path) -> None:
     """Every value of every treebank comes back from its label."""
     column, sentences = COLUMNS[name], list(islice(read_conllu(treebank_file), 300))
@@ -98,6 +103,40 @@ def test_treebanks(name: str, treebank_file: Path) -> None:
         wanted = [value for one in sentences for value in one.column(column.number)]
         pairs = zip(wanted, back(name, sentences), labels.ids.tolist(), strict=True)
         assert all(found == value for value, found, label in pairs if label != UNLABELLED)
+
+
+class TestGraphs:
+    NAMES = ("deps-delta", "deps-relation", "deps-extra")
+
+    def labels(self, sentences: list[Sentence]) -> dict[str, Column]:
+        return {column.name: column.encode(sentences) for column in get_columns("deps")}
+
+    def test_a_column_of_several_labels(self) -> None:
+        assert tuple(self.labels(ENHANCED_SENTENCES)) == self.NAMES
+        assert {column_of(name) for name in self.NAMES} == {"deps"}
+        assert column_of("upos") == "upos"
+        assert next(column.name for column in get_columns("deps:graph-2p")) == "deps-graph-2p"
+        with pytest.raises(UnknownNameError, match="graph-2p"):
+            get_columns("deps:graph-2q")
+
+    def test_sentences_without_graphs_teach_nothing(self) -> None:
+        bare = Sentence.from_words(["No", "graph"], Tree((0, 1), ("root", "obj")))
+        for name, column in self.labels([bare, *ENHANCED_SENTENCES]).items():
+            assert column.ids[:2].tolist() == [UNLABELLED] * 2
+            assert column.names == self.labels(ENHANCED_SENTENCES)[name].names
+
+    def test_they_come_back_but_for_paths_through_empty_nodes(self) -> None:
+        found = graph_column(self.labels(ENHANCED_SENTENCES), AnnotatedTrees.of(ENHANCED_SENTENCES)).labels()
+        for sentence in ENHANCED_SENTENCES:
+            own, found = found[: len(sentence)], found[len(sentence) :]
+            assert not any(">" in deps for deps in own)
+            if not sentence.empty_nodes:
+                assert own == sentence.column(DEPS)
+
+    def test_labels_that_are_not_there_say_nothing(self) -> None:
+        trees = AnnotatedTrees.of(ENHANCED_SENTENCES)
+        basic = [deps for one in ENHANCED_SENTENCES for deps in one.with_graph(Graph.from_tree(one.tree)).column(DEPS)]
+        assert graph_column({}, trees).labels() == basic
 
 
 def test_text_without_values_is_read() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biplanar
-from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, RawConllu, Sentence, parse_conllu, read_conllu
+from biplanar.data.conllu import DEPS, FEATS, LEMMA, UPOS, XPOS, RawConllu, Sentence, parse_conllu, read_conllu
 from biplanar.errors import FileError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.loading import RUNTIMES
@@ -20,6 +20,7 @@ from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.train import Data, export_model, score, train_model
 from biplanar.tagger.config import Config
 from tests.conftest import ROOT
+from tests.graph_files import ENHANCED
 
 TAGGED = str(ROOT / "examples" / "tagged.conllu")
 COLUMNS = {UPOS: "upos", XPOS: "xpos", FEATS: "feats", LEMMA: "lemma"}
@@ -239,3 +240,59 @@ class TestKnownLemmas:
         copy.lemmas.write_text(content)
         with pytest.raises(FileError, match=r"lemmas\.json: "):
             biplanar.load(copy.path)
+
+
+@pytest.fixture(scope="module")
+def sentences() -> list[Sentence]:
+    return list(read_conllu(ENHANCED))
+
+
+@pytest.fixture(scope="module")
+def graph_parser(tmp_path_factory) -> Parser:
+    """A parser that knows some graphs by heart."""
+    data, network = Data([str(ENHANCED)], str(ENHANCED)), {"columns": "lemma, feats, deps"}
+    folder = trained(ModelFolder(tmp_path_factory.mktemp("models") / "graphs"), data, network=network)
+    return biplanar.load(folder.path)
+
+
+class TestGraphs:
+    """Enhanced graphs, from a treebank to CoNLL-U."""
+
+    def test_known_by_heart(self, graph_parser, sentences):
+        assert graph_parser.inventory.output_columns == ("lemma", "feats", "deps")
+        found = evaluate(sentences, graph_parser.pipe(bare(sentences)))
+        assert found["LAS"].f1 == 1
+        assert found["ELAS"].f1 > 0.97  # without the path through an empty node
+        assert "ELAS" in score(graph_parser, sentences)["gold words"]
+
+    @pytest.mark.parametrize("options", [ParseOptions(), ParseOptions(retag=True), ParseOptions(tags=False)])
+    def test_the_same_as_objects(self, graph_parser, sentences, options):
+        others = [one.with_columns({LEMMA: ["x"] * len(one), DEPS: ["_"] * len(one)}) for one in sentences]
+        data = RawConllu("".join(one.raw for one in [*sentences, *bare(sentences), *others]).encode())
+        texts = [
+            graph_parser.parse(graph_parser.read([data], options, as_objects=as_objects), options).to_conllu()
+            for as_objects in (False, True)
+        ]
+        assert texts[0] == texts[1]
+
+    def test_suffixes_are_of_the_lemmas_that_are_written(self, graph_parser, sentences):
+        (found,) = graph_parser.pipe([sentences[3].with_columns({LEMMA: ["x"] * len(sentences[3])})])
+        assert "obl:x" in "|".join(found.column(DEPS))
+
+    def test_they_replace_those_of_another_tree(self, graph_parser, sentences):
+        wrong = sentences[0].with_columns({DEPS: ["0:root"] * len(sentences[0])})
+        (found,) = graph_parser.pipe([wrong])
+        assert found.column(DEPS) == sentences[0].column(DEPS)
+
+    def test_udtools_accepts_them(self, graph_parser, sentences, tmp_path):
+        from udtools import Validator
+
+        texts = [" ".join(one.forms) for one in sentences] * 5
+        mixed = [words[at:] + words[:at] for at, words in enumerate(text.split() for text in texts)]
+        path = tmp_path / "parsed.conllu"
+        parsed = [one.with_comments({"sent_id": str(at)}) for at, one in enumerate(graph_parser.pipe(mixed))]
+        biplanar.write_conllu(parsed, path)
+        state = Validator(lang="en", level=2, output=None).validate_files([str(path)])
+        graphs = [str(error.message) for error in state.error_tracker if "DEPS" in str(error.message)]
+        assert not graphs
+        assert all(one.graph and not one.graph.unreachable for one in parsed)

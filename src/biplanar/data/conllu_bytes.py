@@ -16,7 +16,7 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Bytes, Int32s, Int64s
-from biplanar.data.conllu import COLUMNS, EMPTY, FEATS, LEMMA, UPOS, XPOS
+from biplanar.data.conllu import COLUMNS, DEPS, EMPTY, FEATS, LEMMA, UPOS, XPOS
 from biplanar.data.forest import Column, number_stretches, offsets_of
 from biplanar.data.rows import check_column
 from biplanar.data.tree import find_fault
@@ -34,10 +34,10 @@ _SHORTEST = 2 * 10  # bytes of a word's line: one in each column, and a tab or l
 _LARGEST = 2**31 - 2  # bytes that 32 bits can number, with one more place behind them
 
 # The rows of `ConlluTable.places`: where FORM starts, and where it and what follows it end. Behind each end is a tab.
-_START, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _ARC = range(7)
+_START, _FORM, _LEMMA, _UPOS, _XPOS, _FEATS, _ARC, _DEPS = range(8)
 
-# The columns between FORM and the arc, which can be filled, and their rows.
-FILLED = {LEMMA: _LEMMA, UPOS: _UPOS, XPOS: _XPOS, FEATS: _FEATS}
+# The columns beside the arc that can be filled, and their rows.
+FILLED = {LEMMA: _LEMMA, UPOS: _UPOS, XPOS: _XPOS, FEATS: _FEATS, DEPS: _DEPS}
 _KEPT = -1  # the number of a value that stays as it is
 
 _WORD, _NO_WORD, _WRONG = 1, 0, -1  # what a line's ID says of it
@@ -60,7 +60,7 @@ class ConlluTable:
 
     data: bytes
     offsets: Int64s  # (sentences + 1,): the words of each sentence
-    places: Int32s  # (7, words): where FORM starts; where it, the next columns, and the arc (HEAD and DEPREL) end
+    places: Int32s  # (8, words): where FORM starts; where it, the next columns, the arc (HEAD and DEPREL) and DEPS end
 
     @classmethod
     def of(cls, data: bytes) -> ConlluTable | None:
@@ -68,7 +68,7 @@ class ConlluTable:
         if len(data) > _LARGEST or not _is_utf8(data):
             return None
         most_words = len(data) // _SHORTEST + 1
-        places = np.empty((7, most_words), dtype=np.int32)
+        places = np.empty((8, most_words), dtype=np.int32)
         offsets = np.zeros(most_words + 1, dtype=np.int64)
         sentences = _find(_signs(data), places, offsets)
         return cls(data, offsets[: sentences + 1], places[:, : offsets[sentences]]) if sentences > 0 else None
@@ -97,10 +97,14 @@ class ConlluTable:
         """The words as they are written; each distinct one is a name."""
         return self._column(self.places[_START], self.places[_FORM])
 
+    def column(self, number: int) -> Column:
+        """The values of a column that can be filled, as they are."""
+        return self._column(*self._bounds(FILLED[number]))
+
     @cached_property
     def upos(self) -> Column:
         """The universal part-of-speech tags."""
-        return self._column(*self._bounds(_UPOS))
+        return self.column(UPOS)
 
     def _bounds(self, row: int) -> tuple[Int32s, Int32s]:
         """Where a column behind FORM starts and ends."""
@@ -117,7 +121,8 @@ class ConlluTable:
     ) -> bytes:
         """The same sentences with other heads and relations; all else stays as it is.
 
-        `columns` (`LEMMA`, `UPOS`, `XPOS`, `FEATS`) are filled where they are empty, or, with `replace`, everywhere.
+        `columns` (`LEMMA`, `UPOS`, `XPOS`, `FEATS`) are filled where they are empty, or, with `replace`, everywhere;
+        `DEPS` always is, since it belongs to the tree.
         """
         words = self.places.shape[1]
         if not words == len(heads) == len(deprels.ids):
@@ -129,9 +134,8 @@ class ConlluTable:
         relations = np.where(deprels.ids < 0, len(deprels.names), deprels.ids)  # "_" for those without a name
         for number, column in (columns or {}).items():
             check_column(COLUMNS[number], column.names)
-            own = len(names) + column.ids
-            filled = FILLED[number] - _LEMMA
-            values[filled] = own if replace else np.where(self._is_empty(number), own, _KEPT)
+            own, filled = len(names) + column.ids, list(FILLED).index(number)
+            values[filled] = own if replace or number == DEPS else np.where(self._is_empty(number), own, _KEPT)
             names += column.names
         text, bounds = _joined(names)
         return bytes(_write(_signs(self.data), self.places, heads, relations, values, text, bounds))
@@ -196,7 +200,8 @@ def _find(data: Bytes, places: Int32s, offsets: Int64s) -> Any:
                     if kind == _WRONG:
                         return -1
                     if kind == _WORD:
-                        places[_START, words], places[_ARC, words] = tabs[0] + 1, tabs[7]
+                        places[_START, words] = tabs[0] + 1
+                        places[_ARC, words], places[_DEPS, words] = tabs[7], tabs[8]
                         for row in range(_FORM, _ARC):
                             places[row, words] = tabs[row]
                         words += 1
@@ -259,19 +264,19 @@ def _lines(data: Bytes, starts: Int32s, ends: Int32s) -> Any:
 def _write(
     data: Bytes, places: Int32s, heads: Int32s, relations: Int32s, values: Int32s, names: Bytes, bounds: Int64s
 ) -> Any:
-    """The data with other arcs, and with values in the columns before them, where there are any."""
-    size, words = len(data), len(heads)
+    """The data with other arcs, and with values in the columns beside them, where there are any."""
+    size, words, before = len(data), len(heads), _FEATS - _LEMMA + 1
     for word in range(words):
         name = bounds[relations[word] + 1] - bounds[relations[word]]
         size += _digits(heads[word]) + 1 + name - (places[_ARC, word] - places[_FEATS, word] - 1)
         for row in range(len(values)):
             if values[row, word] != _KEPT:
-                value, filled = values[row, word], row + _LEMMA
+                value, filled = values[row, word], row + _LEMMA if row < before else _DEPS
                 size += bounds[value + 1] - bounds[value] - (places[filled, word] - places[filled - 1, word] - 1)
     result = np.empty(size, dtype=np.uint8)
     read = written = 0
     for word in range(words):
-        for row in range(len(values)):
+        for row in range(before):
             value, filled = values[row, word], row + _LEMMA
             if value != _KEPT:
                 written = _copy(data, read, places[filled - 1, word] + 1, result, written)
@@ -283,6 +288,11 @@ def _write(
         result[written] = _TAB
         relation = relations[word]
         written = _copy(names, bounds[relation], bounds[relation + 1], result, written + 1)
+        graph = values[before, word]
+        if graph != _KEPT:
+            result[written] = _TAB
+            written = _copy(names, bounds[graph], bounds[graph + 1], result, written + 1)
+            read = places[_DEPS, word]
     _copy(data, read, len(data), result, written)
     return result
 
@@ -307,7 +317,7 @@ def _write_rows(
         form = form_bounds[form_ids[row] + 1] - form_bounds[form_ids[row]]
         size += 2 * form + misc_bounds[misc_ids[row] + 1] - misc_bounds[misc_ids[row]] + len(_NO_VALUES) + 25
     data, written = np.empty(size, dtype=np.uint8), 0
-    places, words = np.empty((7, rows), dtype=np.int32), 0
+    places, words = np.empty((8, rows), dtype=np.int32), 0
     word_offsets = np.zeros(sentences + 1, dtype=np.int64)
     for sentence in range(sentences):
         first, end = offsets[sentence], offsets[sentence + 1]
@@ -341,6 +351,7 @@ def _write_rows(
                 for column in range(_FORM, _ARC):
                     places[column, words] = written + 2 * (column - _FORM)
                 places[_ARC, words] = written + 2 * (_ARC - _FORM + 1)
+                places[_DEPS, words] = places[_ARC, words] + 2
                 words += 1
             written = _copy(_NO_VALUES, 0, len(_NO_VALUES), data, written)
             written = _copy(misc, misc_bounds[misc_ids[row]], misc_bounds[misc_ids[row] + 1], data, written)

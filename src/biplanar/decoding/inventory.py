@@ -17,7 +17,7 @@ from biplanar.decoding.lattice.states import LabelEffects, describe_labels
 from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import Encoding
 from biplanar.encodings.automata import Automaton, AutomatonEncoding
-from biplanar.encodings.columns import COLUMNS
+from biplanar.encodings.columns import COLUMNS, column_of
 from biplanar.encodings.lifting import base_relation, lifting_of
 from biplanar.encodings.stacks import StackEncoding
 from biplanar.errors import LabelError, TreeError
@@ -61,12 +61,12 @@ class LabelInventory:
     @cached_property
     def output_columns(self) -> tuple[str, ...]:
         """The names of the CoNLL-U columns that the model predicts beside the tree."""
-        return tuple(name for name in self.names if name in COLUMNS)
+        return tuple(dict.fromkeys(column_of(name) for name in self.names if name in COLUMNS))
 
     @cached_property
     def output_numbers(self) -> tuple[int, ...]:
         """The numbers of these columns in CoNLL-U."""
-        return tuple(COLUMNS[name].number for name in self.output_columns)
+        return tuple(dict.fromkeys(COLUMNS[name].number for name in self.names if name in COLUMNS))
 
     @property
     def needs_tagger(self) -> bool:

@@ -6,19 +6,31 @@ To add one is a class like `WholeValues`, and one line in `COLUMNS`; the setting
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from biplanar.data.conllu import EMPTY, FEATS, FORM, LEMMA, UPOS, XPOS, Sentence
+from biplanar.data.conllu import DEPS, EMPTY, FEATS, FORM, LEMMA, UPOS, XPOS, Sentence
 from biplanar.data.forest import Column, distinct_pairs
+from biplanar.encodings.graphs import (
+    DEFAULT_GRAPH_ENCODING,
+    EXTRA,
+    GRAPH_ENCODINGS,
+    RELATION,
+    get_graph_encoding,
+    graph_labels,
+)
 from biplanar.encodings.lemmas import apply_rule, make_rule, rule_parts
+from biplanar.encodings.relations import AnnotatedTrees, decode_deps
 from biplanar.errors import UnknownNameError
 from biplanar.plugins import add_installed
 
 UNLABELLED = -1  # the number of a label that is not known, so that nothing is learned from it
+
+# The column of enhanced graphs, before the names of its labels.
+GRAPHS = "deps"
 
 
 class OutputColumn(Protocol):
@@ -107,6 +119,44 @@ class Lemmas:
         return rule_parts(label)
 
 
+@dataclass(frozen=True)
+class GraphLabels:
+    """One of the labels that, with the tree, make up an enhanced graph together."""
+
+    labels: str  # as `graph_labels` calls them
+    number: int = DEPS
+
+    @property
+    def name(self) -> str:
+        """With that of the column."""
+        return f"{GRAPHS}-{self.labels}"
+
+    def encode(self, sentences: Sequence[Sentence]) -> Column:
+        """The labels of all sentences that have graphs."""
+        graphs = [one for one in sentences if one.graph is not None]
+        found = graph_labels(graphs, self.labels)
+        ids = np.full(sum(map(len, sentences)), UNLABELLED, dtype=np.int32)
+        ids[np.repeat([one.graph is not None for one in sentences], [*map(len, sentences)])] = found.ids
+        return Column(ids, found.names)
+
+    def decode(self, labels: Column, forms: Column) -> Column:
+        """The labels themselves."""
+        return labels
+
+    def parts(self, label: str) -> Sequence[str]:
+        """A label has none."""
+        return ()
+
+
+def graph_column(labels: Mapping[str, Column], trees: AnnotatedTrees) -> Column:
+    """DEPS, from those of some labels that are of graphs; what is not there says nothing."""
+    nothing = Column(np.full(len(trees.forest.heads), UNLABELLED, dtype=np.int32), ())
+    own = {kind: labels.get(GraphLabels(kind).name, nothing) for kind in (*GRAPH_ENCODINGS, RELATION, EXTRA)}
+    arcs = next((name for name in GRAPH_ENCODINGS if own[name].names), DEFAULT_GRAPH_ENCODING)
+    heads = GRAPH_ENCODINGS[arcs].decode(own[arcs], trees.forest)
+    return decode_deps(heads, own[RELATION], own[EXTRA], trees)
+
+
 def _labelled(values: Sequence[str]) -> Column:
     """Values as labels, but for those that say that there is none."""
     column = Column.of(value for value in values if value != EMPTY)
@@ -132,16 +182,29 @@ _ALL: tuple[OutputColumn, ...] = (
     WholeValues("xpos", XPOS, _joined_tags),
     Features("feats", FEATS, _feature_parts),
     Lemmas(),
+    *map(GraphLabels, (*GRAPH_ENCODINGS, RELATION, EXTRA)),
 )
 COLUMNS: dict[str, OutputColumn] = {column.name: column for column in _ALL}
 
 
+def column_of(task: str) -> str:
+    """The name of the column that a task fills, maybe with others."""
+    return GRAPHS if COLUMNS[task].number == DEPS else task
+
+
 def get_columns(names: str) -> list[OutputColumn]:
-    """The columns of some names, with commas between."""
+    """The columns of some names, with commas between; `deps` has several labels, and may name its encoding."""
     wanted = [name.strip() for name in names.split(",") if name.strip()]
-    for name in wanted:
-        if name not in COLUMNS:
-            add_installed("columns", COLUMNS)
-        if name not in COLUMNS:
-            raise UnknownNameError("column", name, COLUMNS)
-    return [COLUMNS[name] for name in wanted]
+    return [column for name in wanted for column in _get_column(name)]
+
+
+def _get_column(name: str) -> list[OutputColumn]:
+    column, _, encoding = name.partition(":")
+    if column == GRAPHS:
+        arcs = get_graph_encoding(encoding or DEFAULT_GRAPH_ENCODING).name
+        return [COLUMNS[GraphLabels(labels).name] for labels in (arcs, RELATION, EXTRA)]
+    if name not in COLUMNS:
+        add_installed("columns", COLUMNS)
+    if name not in COLUMNS:
+        raise UnknownNameError("column", name, [*COLUMNS, GRAPHS])
+    return [COLUMNS[name]]

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Protocol
 
@@ -23,8 +23,8 @@ import numpy as np
 from biplanar.data.arrays import Int64s
 from biplanar.data.conllu import EMPTY, Sentence
 from biplanar.data.forest import Column, Forest
-from biplanar.data.graph import Graph, reachable
-from biplanar.encodings.relations import AnnotatedTree, Arc, decode_relations, encode_relations
+from biplanar.data.graph import STEP, Graph, reachable, read_graph
+from biplanar.encodings.relations import AnnotatedTrees, Arc, decode_deps, encode_relations, universal
 from biplanar.encodings.stacks import POP_DEPENDENT, POP_HEAD, PUSH_DEPENDENT, PUSH_HEAD, SYMBOLS
 from biplanar.errors import UnknownNameError
 
@@ -33,14 +33,19 @@ RELATION, EXTRA = "relation", "extra"
 
 SECOND = "*"  # behind a bracket, once for each plane before its own
 DROPPED = "-"  # before the brackets of a word whose arc in the tree is not in the graph
+UP, DOWN = "^", ">"  # of ways through the tree
 
 # The bits of a word in a plane.
 BITS = 6
 HEAD_ON_THE_RIGHT, HEAD_ON_THE_LEFT, FARTHEST_LEFT, FARTHEST_RIGHT, HAS_LEFT, HAS_RIGHT = (1 << n for n in range(BITS))
 
+_STEP = re.compile(r"\^|>([^\W\d_]+)(\d{0,4})")
+_WAY = re.compile(rf"(?:{_STEP.pattern})+")
 _BRACKET = re.compile(r"([</\\>])(\**)")
 
 Arcs = list[Arc]
+Changes = dict[int, list[int]]  # the heads of words that have others than in the tree, by their places among all words
+Steps = dict[tuple[int, str], list[int]]  # the dependents of each word with each relation
 Labelled = list[tuple[int, str]]  # the words of a sentence that have labels, and these
 
 
@@ -58,8 +63,8 @@ class GraphEncoding(Protocol):
     def encode(self, graphs: Sequence[Graph], forest: Forest) -> Column:
         """Labels of graphs without empty nodes; the forest has the trees of the same sentences."""
 
-    def decode(self, labels: Column, forest: Forest) -> list[Arcs]:
-        """The arcs of each graph. Words that the root would not lead to get their arcs in the tree as well."""
+    def decode(self, labels: Column, forest: Forest) -> Changes:
+        """What the graphs have beyond the trees. Words that the root would not lead to keep their arcs in the tree."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ class GraphBrackets:
                 brackets[max(arc) - 1][len(SYMBOLS) * plane + pop] += SYMBOLS[pop] + SECOND * plane
         return ["".join(word) or EMPTY for word in brackets]
 
-    def decode(self, labels: Column, forest: Forest) -> list[Arcs]:
+    def decode(self, labels: Column, forest: Forest) -> Changes:
         """Match brackets on a stack for each direction and plane; the root is what is left on an empty one."""
         return _decoded(labels, forest, self.arcs)
 
@@ -133,7 +138,7 @@ class GraphBits:
         for word in codes[1:].tolist():
             yield "".join("01"[code >> bit & 1] for code in word for bit in range(BITS))
 
-    def decode(self, labels: Column, forest: Forest) -> list[Arcs]:
+    def decode(self, labels: Column, forest: Forest) -> Changes:
         """Take heads and dependents from stacks, as the bits of trees do."""
         return _decoded(labels, forest, self._arcs)
 
@@ -177,27 +182,117 @@ class Delta:
         for word, label in enumerate(self.brackets.labels(list((arcs - basic).elements()), len(heads)), 1):
             yield label if word not in dropped else DROPPED + label.replace(EMPTY, "")
 
-    def decode(self, labels: Column, forest: Forest) -> list[Arcs]:
-        """The trees with these changes."""
-        changed = self.changes(labels, forest)
-        basic = (list(zip(heads, range(1, len(heads) + 1), strict=True)) for heads in _heads(forest))
-        return [changed.get(number) or arcs for number, arcs in enumerate(basic)]
-
-    def changes(self, labels: Column, forest: Forest) -> dict[int, Arcs]:
-        """The arcs of each graph that is not its tree."""
-        found = {}
+    def decode(self, labels: Column, forest: Forest) -> Changes:
+        """The trees with these changes, of which only words with brackets are looked at."""
+        found = Changes()
         for sentence, words in _labelled(labels, forest.offsets):
-            heads = forest.heads[forest.offsets[sentence] : forest.offsets[sentence + 1]].tolist()
+            start, end = forest.offsets[sentence : sentence + 2].tolist()
             dropped = {word for word, label in words if label.startswith(DROPPED)}
-            kept = [(head, word) for word, head in enumerate(heads, 1) if word not in dropped]
-            arcs = kept + self.brackets.arcs(words)
-            found[sentence] = _reached(arcs, heads) if dropped else arcs  # the root leads to all words of the tree
+            _change(found, start, forest.heads[start:end].tolist(), self.brackets.arcs(words), dropped)
         return found
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The way through the tree from a word to each head that the tree does not give it, and the sign of `Delta`.
+
+    `^` leads to the head of the word where one is, `>conj` to its first dependent with that relation, `>conj2` to the
+    second one. So *Anna*, who wants to buy books, has `^>xcomp`, and all of this is said of the dependent alone.
+    """
+
+    name: str = "paths"
+    task: str = "paths"
+
+    def encode(self, graphs: Sequence[Graph], forest: Forest) -> Column:
+        """The ways to all heads."""
+        pairs = zip(graphs, _heads(forest), _relations(forest), strict=True)
+        return Column.of(label for graph, heads, relations in pairs for label in _ways(graph, heads, relations))
+
+    def decode(self, labels: Column, forest: Forest) -> Changes:
+        """Follow each way as far as there is one."""
+        found, offsets, deprels = Changes(), forest.offsets.tolist(), [*map(universal, forest.deprels.names), EMPTY]
+        for sentence, words in _labelled(labels, forest.offsets):
+            start, end = offsets[sentence : sentence + 2]
+            heads = forest.heads[start:end].tolist()
+            steps = _steps(heads, [deprels[number] for number in forest.deprels.ids[start:end].tolist()])
+            extra = {word: [_follow(way, word, heads, steps) for way in _read_ways(label)] for word, label in words}
+            arcs = [(head, word) for word, own in extra.items() for head in own if head is not None and head != word]
+            _change(found, start, heads, arcs, {word for word, label in words if label.startswith(DROPPED)})
+        return found
+
+
+def _ways(graph: Graph, heads: Sequence[int], relations: Sequence[str]) -> Iterator[str]:
+    """The labels of a sentence."""
+    arcs, basic = Counter(_arcs(graph)), Counter(zip(heads, range(1, len(heads) + 1), strict=True))
+    dropped, steps = {dependent for _, dependent in basic - arcs}, {}
+    for (head, relation), dependents in _steps(heads, relations).items():
+        for number, dependent in enumerate(dependents, 1):
+            steps[dependent] = (head, f"{DOWN}{relation}{number if number > 1 else ''}")
+    extra = defaultdict[int, list[str]](list)
+    for head, word in sorted((arcs - basic).elements()):
+        extra[word].append(_way(word, head, heads, steps))
+    for word in range(1, len(heads) + 1):
+        yield (DROPPED if word in dropped else "") + "|".join(extra[word]) or EMPTY
+
+
+def _way(word: int, target: int, heads: Sequence[int], steps: Mapping[int, tuple[int, str]]) -> str:
+    """From one word to another: up to the first word above both, and down from there."""
+    above = [word]
+    while above[-1]:
+        above.append(heads[above[-1] - 1])
+    down = ""
+    while target not in above:
+        target, step = steps[target]
+        down = step + down
+    return UP * above.index(target) + down
+
+
+def _follow(way: Sequence[tuple[str, int]], word: int, heads: Sequence[int], steps: Steps) -> int | None:
+    """Where a way leads to, if there is one."""
+    at: int | None = word
+    for relation, number in way:
+        if not at and not relation:
+            return None
+        if relation:
+            dependents = steps.get((at or 0, relation), ())
+            at = dependents[number - 1] if number <= len(dependents) else None
+        else:
+            at = heads[at - 1] if at else None
+        if at is None:
+            return None
+    return at
+
+
+def _steps(heads: Sequence[int], relations: Sequence[str]) -> Steps:
+    found: Steps = {}
+    for word, step in enumerate(zip(heads, relations, strict=True), 1):
+        found.setdefault(step, []).append(word)
+    return found
+
+
+@lru_cache(maxsize=1 << 14)
+def _read_ways(label: str) -> list[list[tuple[str, int]]]:
+    """The steps of each way: no relation for one up, or a relation and which of its words; what is neither is none."""
+    ways = label.removeprefix(DROPPED).split("|")
+    read = [_STEP.findall(way) for way in ways if way and way != EMPTY and _WAY.fullmatch(way)]
+    return [[(relation, int(number or 1)) for relation, number in steps] for steps in read]
+
+
+def _change(found: Changes, start: int, heads: Sequence[int], arcs: Arcs, dropped: set[int]) -> None:
+    """Note the heads of the words of a sentence that get further arcs, or lose those of the tree."""
+    if dropped:
+        kept = [(head, word) for word, head in enumerate(heads, 1) if word not in dropped]
+        dropped &= reachable(kept + arcs)  # the root leads to all others by their arcs in the tree
+    for word in dropped:
+        found[start + word - 1] = []
+    for head, word in arcs:
+        found.setdefault(start + word - 1, [heads[word - 1]]).append(head)
 
 
 GRAPH_ENCODINGS: dict[str, GraphEncoding] = {
     encoding.name: encoding
     for encoding in (
+        Paths(),
         Delta(),
         GraphBrackets("graph-2p", 2),
         GraphBrackets("graph-3p", 3),
@@ -205,6 +300,9 @@ GRAPH_ENCODINGS: dict[str, GraphEncoding] = {
         GraphBits("graph-18-bit", 3),
     )
 }
+
+
+DEFAULT_GRAPH_ENCODING = "delta"
 
 
 def get_graph_encoding(name: str) -> GraphEncoding:
@@ -256,22 +354,29 @@ def _labelled(labels: Column, offsets: Int64s) -> Iterator[tuple[int, Labelled]]
         yield sentence, [(word, name) for _, word, name in group]
 
 
-def _decoded(labels: Column, forest: Forest, arcs_of: Callable[[Labelled], Arcs]) -> list[Arcs]:
-    found = {sentence: arcs_of(words) for sentence, words in _labelled(labels, forest.offsets)}
-    return [_reached(found.get(number, []), heads) for number, heads in enumerate(_heads(forest))]
-
-
-def _reached(arcs: Arcs, heads: Sequence[int]) -> Arcs:
-    """With the arcs in the tree of all words that the root does not lead to; then it leads to all."""
-    reached, known = reachable(arcs), set(arcs)
-    basic = ((head, word) for word, head in enumerate(heads, 1) if word not in reached)
-    return arcs + [arc for arc in basic if arc not in known]
+def _decoded(labels: Column, forest: Forest, arcs_of: Callable[[Labelled], Arcs]) -> Changes:
+    graphs, found = {sentence: arcs_of(words) for sentence, words in _labelled(labels, forest.offsets)}, Changes()
+    for sentence, (heads, start) in enumerate(zip(_heads(forest), forest.offsets.tolist(), strict=False)):
+        reached, own = reachable(graphs.get(sentence, ())), dict[int, list[int]]()
+        for head, word in graphs.get(sentence, ()):
+            own.setdefault(word, []).append(head)
+        for word, head in enumerate(heads, 1):
+            if word not in reached and head not in own.get(word, ()):
+                own.setdefault(word, []).append(head)
+        found |= {start + word - 1: above for word, above in own.items() if above != [heads[word - 1]]}
+    return found
 
 
 def _heads(forest: Forest) -> list[list[int]]:
     """The heads of each sentence."""
     heads = forest.heads.tolist()
     return [heads[start:end] for start, end in pairwise(forest.offsets.tolist())]
+
+
+def _relations(forest: Forest) -> list[list[str]]:
+    """The relations of each sentence, without subtypes."""
+    relations = [universal(relation) for relation in forest.deprels.labels()]
+    return [relations[start:end] for start, end in pairwise(forest.offsets.tolist())]
 
 
 @lru_cache(maxsize=1 << 14)
@@ -294,21 +399,37 @@ def _read_bits(label: str) -> list[int]:
 def encode_graphs(sentences: Sequence[Sentence], encoding: GraphEncoding) -> dict[str, Column]:
     """The labels of the graphs of sentences: arcs, the relation of each word's own arc, and those of its others."""
     graphs = [sentence.needed_graph().collapsed() for sentence in sentences]
-    rows = [encode_relations(graph, AnnotatedTree.of(one)) for graph, one in zip(graphs, sentences, strict=True)]
-    relations, others = (Column.of(chain.from_iterable(column)) for column in zip(*rows, strict=True))
-    arcs = encoding.encode(graphs, Forest.from_sentences(sentences))
-    return {encoding.task: arcs, RELATION: relations, EXTRA: others}
+    trees = AnnotatedTrees.of(sentences)
+    relations, others = encode_relations(graphs, trees)
+    return {encoding.task: encoding.encode(graphs, trees.forest), RELATION: relations, EXTRA: others}
+
+
+def graph_labels(sentences: Sequence[Sentence], name: str) -> Column:
+    """One kind of these labels: those of arcs, by the name of the encoding, or those of relations.
+
+    Paths through empty nodes are left out, since parsing makes no empty nodes.
+    """
+    graphs, trees = [without_paths(sentence) for sentence in sentences], AnnotatedTrees.of(sentences)
+    if name in GRAPH_ENCODINGS:
+        return GRAPH_ENCODINGS[name].encode(graphs, trees.forest)
+    return encode_relations(graphs, trees)[(RELATION, EXTRA).index(name)]
+
+
+def without_paths(sentence: Sentence) -> Graph:
+    """The graph of a sentence without arcs through empty nodes; words that have no others have those of the tree."""
+    graph, tree = sentence.needed_graph(), Graph.from_tree(sentence.tree)
+    if not graph.empty:
+        return graph
+    kept = (tuple(one for one in heads if STEP not in one.relation) for heads in graph.collapsed().heads)
+    return Graph(tuple(heads or own for heads, own in zip(kept, tree.heads, strict=True)))
 
 
 def decode_graphs(
     columns: Mapping[str, Column], sentences: Sequence[Sentence], encoding: GraphEncoding
 ) -> Iterator[Graph]:
     """The graphs that labels tell, whatever they are, for sentences with trees. Paths become empty nodes again."""
-    forest = Forest.from_sentences(sentences)
-    relations, others = (columns[name].labels() for name in (RELATION, EXTRA))
-    found = zip(
-        sentences, encoding.decode(columns[encoding.task], forest), pairwise(forest.offsets.tolist()), strict=True
-    )
-    for sentence, arcs, (start, end) in found:
-        tree = AnnotatedTree.of(sentence)
-        yield Graph(decode_relations(arcs, relations[start:end], others[start:end], tree)).expanded()
+    trees = AnnotatedTrees.of(sentences)
+    heads = encoding.decode(columns[encoding.task], trees.forest)
+    deps = decode_deps(heads, columns[RELATION], columns[EXTRA], trees).labels()
+    for start, end in pairwise(trees.forest.offsets.tolist()):
+        yield read_graph(deps[start:end], {}).expanded()

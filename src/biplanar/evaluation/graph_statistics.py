@@ -72,11 +72,13 @@ def _encoding_statistics(train: Sequence[Sentence], others: Sides, name: str) ->
 def _coverage(sentences: Sequence[Sentence], labels: Column, name: str) -> dict[str, float]:
     """Arcs and sentences that come back from their labels, in percent."""
     counts: Counter[str] = Counter()
-    decoded = get_graph_encoding(name).decode(labels, Forest.from_sentences(sentences))
-    for sentence, arcs in zip(sentences, decoded, strict=True):
+    forest = Forest.from_sentences(sentences)
+    changes = get_graph_encoding(name).decode(labels, forest)
+    for sentence, start in zip(sentences, forest.offsets.tolist(), strict=False):
         graph = sentence.needed_graph().collapsed()
-        wanted = Counter((int(head), word) for word, heads in enumerate(graph.heads, 1) for head, _ in heads)
-        found = Counter(arcs)
+        wanted = Counter((int(head), place) for place, heads in enumerate(graph.heads, start) for head, _ in heads)
+        basic = enumerate(sentence.heads, start)
+        found = Counter((head, place) for place, own in basic for head in changes.get(place, [own]))
         counts.update(arcs=wanted.total(), covered=(wanted & found).total(), whole=wanted == found)
     whole = percent(counts["whole"], len(sentences))
     return {"covered_arcs": percent(counts["covered"], counts["arcs"]), "whole_sentences": whole}

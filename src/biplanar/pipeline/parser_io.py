@@ -11,14 +11,15 @@ from typing import TypeVar
 import numpy as np
 
 from biplanar.data import conllu
-from biplanar.data.conllu import EMPTY, FEATS, RawConllu, Sentence
+from biplanar.data.conllu import DEPS, EMPTY, FEATS, RawConllu, Sentence
 from biplanar.data.conllu_bytes import ConlluTable
-from biplanar.data.forest import Column
+from biplanar.data.forest import Column, Forest
 from biplanar.data.words import PROBABILITY
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import Parsed
-from biplanar.encodings.columns import COLUMNS
+from biplanar.encodings.columns import COLUMNS, graph_column
 from biplanar.encodings.lemmas import LemmaDictionary
+from biplanar.encodings.relations import AnnotatedTrees
 from biplanar.tagger.features import Corpus
 
 T = TypeVar("T")
@@ -58,9 +59,13 @@ class ParserInput:
     @property
     def upos(self) -> Column:
         """Their tags."""
+        return self.column(conllu.UPOS)
+
+    def column(self, number: int) -> Column:
+        """Their values in a column that may be filled."""
         if self.table is None:
-            return Column.of(tag for sentence in self.sentences for tag in sentence.upos)
-        return self.table.upos
+            return Column.of(value for sentence in self.sentences for value in sentence.column(number))
+        return self.table.upos if number == conllu.UPOS else self.table.column(number)
 
 
 @dataclass(frozen=True)
@@ -107,13 +112,28 @@ class ParserOutput:
             return {}
         corpus = self.given.corpus
         forms = Column(corpus.words.astype(np.int32), tuple(corpus.forms))
-        values = {
-            COLUMNS[name].number: COLUMNS[name].decode(Column(ids, self.inventory.names[name]), forms)
-            for name, ids in self.parsed.columns.items()
-        }
+        labels = {name: Column(ids, self.inventory.names[name]) for name, ids in self.parsed.columns.items()}
+        values = {COLUMNS[name].number: COLUMNS[name].decode(column, forms) for name, column in labels.items()}
         if self.lemmas is not None and {conllu.LEMMA, conllu.UPOS} <= set(values):
             values[conllu.LEMMA] = self.lemmas.look_up(values[conllu.LEMMA], values[conllu.UPOS], forms)
+        if DEPS in values:
+            forest = Forest(self.given.corpus.offsets, self.parsed.heads, self.deprels)
+            lemmas, feats = (self._in_the_end(number, values.get(number)) for number in (conllu.LEMMA, FEATS))
+            values[DEPS] = graph_column(labels, AnnotatedTrees(forest, lemmas, feats))
         return values
+
+    def _in_the_end(self, number: int, predicted: Column | None) -> Column:
+        """What a column has once it is filled."""
+        given = self.given.column(number)
+        if predicted is None or EMPTY not in given.names:
+            return given
+        if self.retag or len(given.names) == 1:
+            return predicted
+        missing = given.ids == given.names.index(EMPTY)
+        if number == FEATS:
+            offsets = self.given.corpus.offsets
+            missing = np.repeat(np.logical_and.reduceat(missing, offsets[:-1]), np.diff(offsets))
+        return Column(np.where(missing, len(given.names) + predicted.ids, given.ids), given.names + predicted.names)
 
 
 def _missing(sentence: Sentence, values: Mapping[int, list[str]]) -> dict[int, list[str]]:
@@ -124,7 +144,9 @@ def _missing(sentence: Sentence, values: Mapping[int, list[str]]) -> dict[int, l
     missing = {}
     for number, new in values.items():
         old = sentence.column(number)
-        if EMPTY in old and not (number == FEATS and any(one != EMPTY for one in old)):
+        if number == DEPS:  # it belongs to the tree
+            missing[number] = new
+        elif EMPTY in old and not (number == FEATS and any(one != EMPTY for one in old)):
             missing[number] = [value if one == EMPTY else one for one, value in zip(old, new, strict=True)]
     return missing
 
