@@ -136,16 +136,15 @@ class ModelFolder:
         if not self.config.exists():
             raise FileError(f"{self.path}: not a model folder: it has no {self.config.name}")
         self.verify(self.card)  # which servers show
-        config, vocabulary = (
-            self._read(self.config, _config, LARGEST_TEXT),
-            self._read(self.vocabulary, _vocabulary, LARGEST_LIST),
-        )
-        return self._with_own_encoder(config), vocabulary
+        config = self._with_own_encoder(self._read(self.config, _config, LARGEST_TEXT))
+        return config, self._read(self.vocabulary, _vocabulary, LARGEST_LIST)
 
     def _with_own_encoder(self, config: Config) -> Config:
         """Settings by which a pre-trained encoder is the one in this folder, wherever it came from."""
-        if not self.encoder.exists():
+        if config.network.transformer.model is None:
             return config
+        if not self.encoder.is_dir():
+            raise FileError(f"{self.encoder}: no such folder, which must have the pre-trained encoder of this model")
         self.verify(self.encoder)
         own = replace(config.network.transformer, model=str(self.encoder))
         return replace(config, network=replace(config.network, transformer=own))

@@ -26,7 +26,7 @@ from biplanar.pipeline.tuning import tuned
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint
 from biplanar.tagger.config import NO_SEGMENTER, SEGMENTERS, TAGGER, UDPIPE, Config
 from biplanar.tagger.device import choose_device
-from biplanar.tagger.export import export_onnx
+from biplanar.tagger.export import can_export, export_onnx
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.loop import Progress, TrainingLoop, duration
 from biplanar.tagger.network import Tagger
@@ -340,8 +340,10 @@ def _finish(
 ) -> Iterator[Stage | FinalScores]:
     """All that comes after the last epoch, from the best weights to the card."""
     config, vocabulary = trainer.config, trainer.vocabulary
-    yield Stage("exporting the network")
-    _export(folder, *_load_network(folder))
+    network, _ = _load_network(folder)
+    if can_export(network):
+        yield Stage("exporting the network")
+        _export(folder, network, vocabulary)
     yield Stage("choosing the weights of decoding")
     parser = load(folder.path)
     decoding = tuned(config.decoding, parser.scorer, parser.inventory, dev, parser.batch_words)

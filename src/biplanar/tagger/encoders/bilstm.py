@@ -37,8 +37,8 @@ class BiLstm(Encoder):
             width += 2 * config.char_hidden
         self.treebank_embedding = nn.Embedding(treebanks, config.treebank_dim) if config.treebank_dim else None
         if word_width is None:
-            if not width:
-                raise ConfigError("without network.word_dim and network.char_dim, nothing is known of a word")
+            if not config.word_dim or not config.char_dim:
+                raise ConfigError("the encoder 'bilstm' needs a network.word_dim and a network.char_dim")
             self.form = nn.Linear(width, config.form_dim) if config.form_dim else None
             width = config.form_dim or width
         self.form_width = width
