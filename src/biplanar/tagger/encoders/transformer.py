@@ -57,7 +57,7 @@ class Transformer(BiLstm):
         if settings.frozen:
             self.pretrained.requires_grad_(requires_grad=False)
         elif settings.checkpointing:
-            self.pretrained.gradient_checkpointing_enable()
+            self.pretrained.activation_checkpointing_enable()
 
     def load_pretrained(self) -> None:
         """Read the weights of the pre-trained encoder."""
