@@ -100,7 +100,9 @@ def _values(hint: Any) -> str:
     if not get_args(kind):
         return TYPES[kind] + more
     kind, bounds = get_args(kind)
-    return f"{TYPES[kind]}{bounds if isinstance(bounds, Bounds) else ''}{more}"
+    if not isinstance(bounds, Bounds):
+        return TYPES[kind] + more
+    return f"{'whole, ' if kind is int else ''}{str(bounds).removeprefix(' from ')}{more}"
 
 
 def configurations() -> str:
