@@ -56,6 +56,8 @@ def settings_of(config: Mapping[str, Any]) -> dict[str, Any]:
         for key, value in config.get(section, {}).items()
     }
     flat.setdefault("network.encoder", "bilstm")
+    if flat["network.encoder"] != "transformer":
+        flat.pop("network.transformer", None)
     on = {name: value for name, value in flat.items() if value not in _OFF and name not in _IGNORED}
     kept = {name: value for name, value in on.items() if _NEEDS.get(name, name) in on}
     if "training.epochs" in kept or kept.get("training.updates") == UPDATES:

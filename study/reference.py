@@ -70,16 +70,20 @@ Row = tuple[str, str, str, str]
 def settings() -> str:
     """All settings with their defaults, and what the configurations change in them."""
     parts = [markdown_table(["setting", "default", "values", ""], [_setting(Config, "encoding", "")])]
-    for section in fields(Config):
-        value = getattr(Config(), section.name)
-        if is_dataclass(value):
-            rows = (_setting(type(value), one.name, f"{section.name}.") for one in fields(value))
-            parts += [
-                f"### {section.name}",
-                type(value).__doc__ or "",
-                markdown_table(["setting", "default", "values", ""], rows),
-            ]
+    for path, section in _sections(Config, ""):
+        single = (one.name for one in fields(section) if not is_dataclass(getattr(section(), one.name)))
+        rows = (_setting(section, name, f"{path}.") for name in single)
+        parts += [f"### {path}", section.__doc__ or "", markdown_table(["setting", "default", "values", ""], rows)]
     return "\n\n".join(parts)
+
+
+def _sections(section: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """All sections of settings inside another, by their full names."""
+    for one in fields(section):
+        value = getattr(section(), one.name)
+        if is_dataclass(value):
+            yield path + one.name, type(value)
+            yield from _sections(type(value), f"{path}{one.name}.")
 
 
 def _setting(section: type, name: str, path: str) -> Row:
@@ -96,7 +100,9 @@ def _values(hint: Any) -> str:
     if not get_args(kind):
         return TYPES[kind] + more
     kind, bounds = get_args(kind)
-    return f"{TYPES[kind]}{bounds if isinstance(bounds, Bounds) else ''}{more}"
+    if not isinstance(bounds, Bounds):
+        return TYPES[kind] + more
+    return f"{'whole, ' if kind is int else ''}{str(bounds).removeprefix(' from ')}{more}"
 
 
 def configurations() -> str:

@@ -46,6 +46,7 @@ MAY_IMPORT_TORCH = {
     "biplanar.tagger.encoders.bilstm",
     "biplanar.tagger.encoders.encoder",
     "biplanar.tagger.encoders.lstm",
+    "biplanar.tagger.encoders.transformer",
     "biplanar.tagger.export",
     "biplanar.tagger.export_bilstm",
     "biplanar.tagger.layers",

@@ -35,20 +35,21 @@ def server() -> Iterator[Hub]:
 
 
 @pytest.fixture
-def hub(server: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Hub:
+def hub(server: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
     """A hub with one model; the cache and the working directory are empty."""
     from huggingface_hub import constants
+    from huggingface_hub.utils import disable_progress_bars
 
     server.commits.clear()
     server.refs.clear()
     server.slow = 0.0
     server.commit("acme/english", files_of(BUNDLED))
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "home" / "hub"))
-    monkeypatch.setattr(constants, "HF_HUB_DISABLE_PROGRESS_BARS", True)
     point_to(server.address, monkeypatch)
     monkeypatch.chdir(tmp_path)
     server.requests.clear()
-    return server
+    with disable_progress_bars():
+        yield server
 
 
 def point_to(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def test_every_command_and_option_is_there():
 def test_every_setting_is_there():
     text = REFERENCES["settings"]()
     assert [name for name in Config().to_flat_dict() if f"| `{name}` |" not in text] == []
-    assert "| `network.layers` | `3` | a whole number from 1 to 100 | LSTM layers |" in text
+    assert "| `network.layers` | `3` | whole, 1 to 100 | LSTM layers |" in text
     assert re.search(r"`training.epochs` \| `auto` \| .*, or `auto` \|", text)
 
 

@@ -245,7 +245,7 @@ class TestTasks:
         assert (paper.attention, paper.depths, paper.relation_hidden, paper.treebank_dim) == (False, False, None, None)
         networks = {name: config.network for name, config in CONFIGS.items()}
         assert {name for name, network in networks.items() if not network.arcs} == {"paper", "pure"}
-        assert {name for name, network in networks.items() if network.attention} == {"accurate", "large"}
+        assert {name for name, network in networks.items() if network.attention} == {"accurate", "large", "transformer"}
 
     def test_treebanks_are_counted_only_where_they_matter(self, sentences):
         assert trainer_of(sentences, {"treebank_dim": 3}).vocabulary.treebanks == 2

@@ -8,7 +8,7 @@ import shutil
 import stat
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
@@ -57,6 +57,7 @@ class ModelFolder:
     config = _Part("config.toml")  # the settings, with the format's version
     vocabulary = _Part("vocab.json")  # forms, characters and labels
     weights = _Part("model.safetensors")  # the network for PyTorch
+    encoder = _Part("encoder")  # configuration and tokenizer of a pre-trained encoder: a folder, if there is one
     onnx = _Part("onnx")  # the network for ONNX Runtime, in float32: a folder
     int8 = _Part("int8")  # and in int8
     multiword = _Part("multiword.json")  # of a segmenter: known multiword tokens
@@ -146,7 +147,18 @@ class ModelFolder:
         if not self.config.exists():
             raise FileError(f"{self.path}: not a model folder: it has no {self.config.name}")
         self.verify(self.card)  # which servers show
-        return self._read(self.config, _config, LARGEST_TEXT), self._read(self.vocabulary, _vocabulary, LARGEST_LIST)
+        config = self._with_own_encoder(self._read(self.config, _config, LARGEST_TEXT))
+        return config, self._read(self.vocabulary, _vocabulary, LARGEST_LIST)
+
+    def _with_own_encoder(self, config: Config) -> Config:
+        """Settings by which a pre-trained encoder is the one in this folder, wherever it came from."""
+        if config.network.transformer.model is None:
+            return config
+        if not self.encoder.is_dir():
+            raise FileError(f"{self.encoder}: no such folder, which must have the pre-trained encoder of this model")
+        self.verify(self.encoder)
+        own = replace(config.network.transformer, model=str(self.encoder))
+        return replace(config, network=replace(config.network, transformer=own))
 
     def write_lemmas(self, dictionary: LemmaDictionary) -> None:
         """Write known lemmas."""
@@ -191,7 +203,8 @@ class ModelFolder:
     def write_checksums(self) -> None:
         """Write the checksums of all files that loading reads, but for weights, which hold their own."""
         found = [path for path in self.parts if path.exists()]
-        found += [path for part in (self.int8, self.onnx, self.segmenter.int8) for path in sorted(part.glob("*"))]
+        folders = (self.encoder, self.int8, self.onnx, self.segmenter.int8)
+        found += [path for part in folders for path in sorted(part.glob("*"))]
         with writing(self.checksums) as stream:
             stream.writelines(f"{_sha256(path)}  {path.relative_to(self.path).as_posix()}\n" for path in found)
 

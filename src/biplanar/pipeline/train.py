@@ -27,7 +27,7 @@ from biplanar.pipeline.tuning import tuned
 from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint, take_from_first
 from biplanar.tagger.config import NO_SEGMENTER, SEGMENTERS, TAGGER, UDPIPE, Config
 from biplanar.tagger.distributed import Group, choose_own_device
-from biplanar.tagger.export import export_onnx
+from biplanar.tagger.export import can_export, export_onnx
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.loop import Progress, TrainingLoop, duration
 from biplanar.tagger.network import Tagger
@@ -300,6 +300,7 @@ def _prepare(folder: ModelFolder, trainer: Trainer, origin: Origin, resume: bool
         if folder.segmenter.path.exists():
             shutil.copytree(folder.segmenter.path, work.segmenter.path, dirs_exist_ok=True)
     work.write_settings(trainer.config, trainer.vocabulary)
+    trainer.network.encoder.write_files(work.encoder)
     # Records after the last checkpoint are written again.
     return [record for record in records if record.epoch <= trainer.epoch]
 
@@ -352,8 +353,10 @@ def _finish(
 ) -> Iterator[Stage | FinalScores]:
     """All that comes after the last epoch, from the best weights to the card."""
     config, vocabulary = trainer.config, trainer.vocabulary
-    yield Stage("exporting the network")
-    _export(folder, *_load_network(folder))
+    network, _ = _load_network(folder)
+    if can_export(network):
+        yield Stage("exporting the network")
+        _export(folder, network, vocabulary)
     yield Stage("choosing the weights of decoding")
     parser = load(folder.path)
     decoding = tuned(config.decoding, parser.scorer, parser.inventory, dev, parser.batch_words)
@@ -384,7 +387,8 @@ def _replace_model(folder: ModelFolder) -> None:
         folder.unfinished.path.rename(new)
     for old in (folder.lemmas, folder.udpipe, folder.whole_tokens, folder.curves):  # the new model may have none
         old.unlink(missing_ok=True)
-    shutil.rmtree(folder.segmenter.path, ignore_errors=True)
+    for part in (folder.segmenter.path, folder.encoder):
+        shutil.rmtree(part, ignore_errors=True)
     shutil.copytree(new, folder.path, dirs_exist_ok=True)
     shutil.rmtree(outdated, ignore_errors=True)
     new.rename(outdated)

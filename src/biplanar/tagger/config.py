@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import NoneType
@@ -38,6 +38,9 @@ ShareBelowOne = Annotated[float, Bounds(0, 0.999999)]
 Positive = Annotated[float, Bounds(1e-15, 1000)]
 Weight = Annotated[float, Bounds(0, 1000)]
 
+# How a word is made of its sub-words.
+POOLINGS = MEAN, FIRST = "mean", "first"
+
 # Kinds of segmenters.
 SEGMENTERS = TAGGER, UDPIPE, NO_SEGMENTER = "tagger", "udpipe", "none"
 
@@ -46,14 +49,28 @@ TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "
 
 
 @dataclass(frozen=True)
+class TransformerConfig:
+    """A pre-trained encoder for `network.encoder transformer`, and how it is fine-tuned."""
+
+    model: str | None = None  # its name on the Hugging Face hub, or a folder
+    local_files_only: bool = False  # take it from the cache, without asking the hub
+    pooling: str = MEAN  # a word is the `mean` of its sub-words, or the `first`
+    frozen: bool = False  # its weights stay as they are
+    learning_rate: Positive = 1e-4  # of its weights, while `training.learning_rate` is that of all others
+    layer_decay: Annotated[float, Bounds(0.1, 1)] = 1.0  # the learning rate of a layer, as a share of that above
+    accumulate: Count = 1  # batches whose gradients are added up for one update
+    checkpointing: bool = False  # training takes less memory and more time: activations are computed again
+
+
+@dataclass(frozen=True)
 class NetworkConfig:
     """Word embedding and character LSTM, stacked BiLSTMs, one output layer per task."""
 
-    encoder: str = "bilstm"  # from words to vectors in their context
-    word_dim: Width = 100  # width of a word embedding
-    char_dim: Width = 100  # width of a character embedding
+    encoder: str = "bilstm"  # from words to vectors in their context: `bilstm` or `transformer`
+    word_dim: Width | None = 100  # width of a word embedding
+    char_dim: Width | None = 100  # width of a character embedding
     char_hidden: Width = 200  # width of the character LSTM, per direction
-    form_dim: Width | None = None  # width of a layer that projects word and spelling to one vector
+    form_dim: Width | None = None  # width of a layer that projects word, spelling and sub-words to one vector
     hidden: Width = 400  # width of the LSTM layers, per direction
     layers: Annotated[int, Bounds(1, 100)] = 3  # LSTM layers
     output_hidden: Width | None = 400  # width of a layer before each task's labels
@@ -68,6 +85,7 @@ class NetworkConfig:
     column_forms: bool = True  # columns see the word's form beside the word in its context
     column_hidden: Width | None = 400  # width of a layer before the labels of all columns
     treebank_dim: Width | None = None  # width of a vector for each training file, for every word of its sentences
+    transformer: TransformerConfig = field(default_factory=TransformerConfig)  # a section of its own
 
 
 @dataclass(frozen=True)
@@ -176,23 +194,13 @@ class Config:
 
     def to_flat_dict(self) -> dict[str, Any]:
         """As plain values by their full names, `section.key`."""
-        flat: dict[str, Any] = {}
-        for key, value in self.to_dict().items():
-            flat |= {f"{key}.{name}": one for name, one in value.items()} if isinstance(value, dict) else {key: value}
-        return flat
+        return dict(_flat(self.to_dict(), ""))
 
     def to_toml(self) -> str:
         """As TOML, with every value."""
         import tomli_w  # only training writes settings
 
-        return tomli_w.dumps(
-            {
-                key: {name: NONE if one is None else one for name, one in value.items()}
-                if isinstance(value, dict)
-                else value
-                for key, value in self.to_dict().items()
-            }
-        )
+        return tomli_w.dumps(_without_none(self.to_dict()))
 
 
 CONFIGS = {
@@ -239,7 +247,35 @@ CONFIGS = {
         auxiliary=AuxiliaryConfig(relation_dim=50),
         training=TrainingConfig(updates=1800, batch_words=1600, learning_rate=0.005),
     ),
+    # A pre-trained encoder below two BiLSTMs. `network.transformer.model` names it.
+    "transformer": Config(
+        network=NetworkConfig(
+            encoder="transformer",
+            word_dim=None,
+            char_dim=None,
+            form_dim=400,
+            layers=2,
+            dropout=0.33,
+            column_forms=False,
+        ),
+        training=TrainingConfig(epochs=15, batch_words=640, learning_rate=0.002, warmup=0.08),
+    ),
 }
+
+
+def _flat(values: Mapping[str, Any], path: str) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{path}{key}.")
+        else:
+            yield path + key, value
+
+
+def _without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: _without_none(value) if isinstance(value, dict) else NONE if value is None else value
+        for key, value in values.items()
+    }
 
 
 def read_config(source: str | Path | None, overrides: Mapping[str, str] | None = None) -> Config:

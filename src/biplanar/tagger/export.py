@@ -57,9 +57,14 @@ class EncoderExport(Protocol):
 EXPORTS: dict[type[nn.Module], Callable[[Any, Graph], EncoderExport]] = {BiLstm: BiLstmExport}
 
 
+def can_export(network: Tagger) -> bool:
+    """Whether there is an export for the network's encoder."""
+    return type(network.encoder) in EXPORTS
+
+
 def _encoder(network: Tagger, graph: Graph) -> EncoderExport:
     kind = type(network.encoder)
-    if kind not in EXPORTS:
+    if not can_export(network):
         raise BiplanarError(f"an encoder of type {kind.__name__} cannot be exported to ONNX")
     return EXPORTS[kind](network.encoder, graph)
 

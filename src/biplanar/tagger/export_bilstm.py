@@ -54,6 +54,7 @@ class BiLstmExport:
     def represent(self) -> None:
         """Like `BiLstm.represent`, as `vectors`."""
         encoder, graph = self.encoder, self.graph
+        assert encoder.word_embedding is not None
         scale = _scale(encoder.word_embedding) if graph.int8 else np.float32(1)
         table = array_of(encoder.word_embedding.weight) / scale
         words = graph.rows(table, "ids", "word_embedding")  # (forms, word_dim)
@@ -104,6 +105,7 @@ def _scale(embedding: nn.Embedding) -> Float32s:
 
 def _spell(graph: Graph, encoder: BiLstm) -> str:
     """The character LSTM's last states for every form: (forms, 2 char_hidden)."""
+    assert encoder.char_lstm is not None
     table, lstm = _letters(graph, encoder)
     by_time = graph.add("Transpose", ["chars"], "chars.by_time", perm=[1, 0])  # (characters, forms)
     letters = graph.add("Gather", [table, by_time], "letters", axis=0)
@@ -115,6 +117,8 @@ def _spell(graph: Graph, encoder: BiLstm) -> str:
 
 def _letters(graph: Graph, encoder: BiLstm) -> tuple[str, _Lstm]:
     """The embedding of characters, and the LSTM that reads it."""
+    assert encoder.char_embedding is not None
+    assert encoder.char_lstm is not None
     table, scale = array_of(encoder.char_embedding.weight), _scale(encoder.char_embedding)
     if graph.int8:
         table = np.concatenate([table / scale, np.tile(FRAME, (len(table), 1))], axis=1)
@@ -125,6 +129,8 @@ def _form_scale(encoder: BiLstm) -> Float32s:
     """What the features of forms were divided by."""
     if encoder.form is not None:
         return np.ones(encoder.form.out_features, dtype=np.float32)
+    assert encoder.word_embedding is not None
+    assert encoder.char_lstm is not None
     return np.concatenate(
         [_scale(encoder.word_embedding), np.ones(2 * encoder.char_lstm.hidden_size, dtype=np.float32)]
     )

@@ -145,6 +145,7 @@ class Batch:
     words: Int64s  # (sentences, words), numbers into forms
     lengths: Int64s  # (sentences,)
     treebanks: Int64s | None = None  # (sentences,); None: all are of the first
+    texts: Sequence[str] = ()  # the forms themselves
 
     @property
     def treebank_numbers(self) -> Int64s:
@@ -177,7 +178,15 @@ class Batch:
         used, numbers = np.unique(self.words[self.mask], return_inverse=True)
         words = np.zeros_like(self.words)
         words[self.mask] = numbers
-        return used, replace(self, words=words)
+        texts = [self.texts[number] for number in used] if self.texts else ()
+        return used, replace(self, words=words, texts=texts)
+
+    @cached_property
+    def each_word(self) -> Batch:
+        """The same sentences, where `words` are numbers of the words themselves: no form comes twice."""
+        words = np.zeros_like(self.words)
+        words[self.mask] = np.arange(len(self.places))
+        return replace(self, words=words, texts=())
 
 
 def _pieces(length: int) -> Iterator[int]:
@@ -221,7 +230,8 @@ class Corpus:
         lengths = self.lengths[np.asarray(chosen)]
         words = np.zeros((len(lengths), int(lengths.max())), dtype=np.int64)
         words[np.arange(words.shape[1]) < lengths[:, None]] = self.words[self.places(chosen)]
-        return Batch(words, lengths, None if self.treebanks is None else self.treebanks[np.asarray(chosen)])
+        treebanks = None if self.treebanks is None else self.treebanks[np.asarray(chosen)]
+        return Batch(words, lengths, treebanks, self.forms)
 
 
 def batches_by_words(lengths: Int64s, most_words: int, order: Int64s) -> list[Int64s]:

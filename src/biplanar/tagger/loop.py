@@ -96,14 +96,14 @@ class TrainingLoop(ABC):
         rate = config.learning_rate
         self.learning_rate = good_learning_rate(self.batches) if rate == AUTO else rate
         on_cuda, parameters = device.type == "cuda", [*self.network.parameters(), *self.auxiliary.parameters()]
-        self.optimizer = torch.optim.Adam(
-            parameters,
-            lr=torch.tensor(self.learning_rate, device=device) if on_cuda else self.learning_rate,
-            betas=(0.9, 0.95),
-            eps=1e-8,
-            fused=on_cuda,
-            capturable=on_cuda,
+        groups = parameter_groups(self.network, parameters, self.learning_rate)
+        self._rates: list[float] = [one["lr"] for one in groups]
+        if on_cuda:
+            groups = [one | {"lr": torch.tensor(one["lr"], device=device)} for one in groups]
+        self.optimizer = torch.optim.AdamW(
+            groups, betas=(0.9, 0.95), eps=1e-8, weight_decay=0, fused=on_cuda, capturable=on_cuda
         )
+        self._gathered = 0  # batches since the last update
         self.average = None
         if config.average is not None:
             mean = get_ema_multi_avg_fn(config.average)  # type: ignore[no-untyped-call]
@@ -114,9 +114,8 @@ class TrainingLoop(ABC):
             torch.set_num_threads(threads)
         tunes = threads is None and device.type == "cpu"
         self._tuner = ThreadTuner(torch.get_num_threads()) if tunes else None
-        is_recorded = on_cuda and group.size == 1
-        self.counts_padding = is_recorded  # as words
-        self._graphed = GraphedSteps(self._padded_step, parameters, device) if is_recorded else None
+        self.counts_padding = on_cuda and group.size == 1 and self.network.encoder.recordable  # as words
+        self._graphed = GraphedSteps(self._padded_step, parameters, device) if self.counts_padding else None
 
     @abstractmethod
     def gold_arrays(self, chosen: Int64s, mask: NDArray[np.bool_]) -> Sequence[Int64s]:
@@ -201,6 +200,8 @@ class TrainingLoop(ABC):
                 total += self._step(chosen)
             pace.add(1 / len(batches))
             yield Progress(self.epoch + 1, self.epochs, at + 1, len(batches), *pace.now)
+        if self._gathered:
+            self._update()
         self.group.add_up([total])
         loss = float(total)
         if not math.isfinite(loss):
@@ -211,8 +212,8 @@ class TrainingLoop(ABC):
         """Up during the warm-up, then straight down to nothing."""
         warmup = self.settings.warmup
         share = progress / warmup if progress < warmup else (1 - progress) / max(1 - warmup, 1e-9)
-        rate = self.learning_rate * max(share, 1e-3)
-        for group in self.optimizer.param_groups:
+        for group, highest in zip(self.optimizer.param_groups, self._rates, strict=True):
+            rate = highest * max(share, 1e-3)
             if isinstance(group["lr"], Tensor):
                 group["lr"].fill_(rate)  # graphs read it from where it is
             else:
@@ -234,14 +235,17 @@ class TrainingLoop(ABC):
         """A step on this process's part of a batch; losses are means over the words of all parts."""
         part, lengths = self.group.part(chosen), self._corpus.lengths
         loss = torch.zeros((), device=self.device)
-        self.optimizer.zero_grad(set_to_none=True)
+        if not self._gathered:
+            self.optimizer.zero_grad(set_to_none=True)
         if len(part):
             used, features = self._corpus.batch(part).own_forms
             spellings = TensorSpellings.of(self._spellings.some(used), self.device)
             gold = [self.table(array) for array in self.gold_arrays(part, features.mask)]
             share = float(lengths[part].sum() / lengths[chosen].sum())
             loss = self._backward(spellings, TensorBatch(features, self.device), gold, share)
-        self._update()
+        self._gathered += 1
+        if self._gathered == self.network.encoder.accumulate:
+            self._update()
         return loss
 
     def _padded_step(self, inputs: list[Tensor]) -> Tensor:
@@ -257,6 +261,7 @@ class TrainingLoop(ABC):
     ) -> Tensor:
         """Gradients of a batch, or of the part of one that has this share of its words; gives the summed loss."""
         use_amp = self.settings.amp and self.device.type == "cuda"
+        share /= self.network.encoder.accumulate
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=use_amp, cache_enabled=False):
             loss, more, words = self.step_losses(self.network.encoder.represent(spellings), batch, gold)
         (share * (loss + more)).backward()  # type: ignore[no-untyped-call]
@@ -271,6 +276,15 @@ class TrainingLoop(ABC):
             self.group.add_up([one.grad for one in parameters])
         nn.utils.clip_grad_norm_(parameters, self.settings.clip)
         self.optimizer.step()
+        self._gathered = 0
+
+
+def parameter_groups(network: Tagger, parameters: Sequence[nn.Parameter], rate: float) -> list[dict[str, Any]]:
+    """All parameters that are trained; those that the encoder gives no rate of their own have the given one."""
+    groups = network.encoder.parameter_groups()
+    own = {id(parameter) for group in groups for parameter in group["params"]}
+    others = [parameter for parameter in parameters if parameter.requires_grad and id(parameter) not in own]
+    return [{"params": others, "lr": rate}, *groups]
 
 
 def enough_epochs(batches: int, updates: int) -> int:

@@ -186,9 +186,7 @@ class OnnxTagger:
 
 def _windows(batch: Batch) -> dict[str, Int64s]:
     """Which words attention sees together."""
-    windows = np.zeros(batch.words.shape, dtype=np.int64)
-    windows[batch.mask] = np.arange(len(batch.places))
-    return {"windows": windows, "window_lengths": batch.lengths, "window_places": batch.places}
+    return {"windows": batch.each_word.words, "window_lengths": batch.lengths, "window_places": batch.places}
 
 
 def _load(path: Path, threads: int) -> onnxruntime.InferenceSession:

@@ -72,6 +72,11 @@ class TensorBatch:
         return self if windows is self.batch else TensorBatch(windows, self.device)
 
     @cached_property
+    def each_word(self) -> TensorBatch:
+        """The same sentences, where `words` are numbers of the words themselves."""
+        return TensorBatch(self.batch.each_word, self.device)
+
+    @cached_property
     def packed(self) -> PackedBatch:
         """Without padding."""
         return PackedBatch.of(self.batch, self.device)

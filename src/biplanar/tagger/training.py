@@ -150,6 +150,7 @@ class Trainer(TrainingLoop):
         self.dev_corpus = Corpus.of(sentence.forms for sentence in dev)
         torch.manual_seed(seed)
         network = build_network(config, vocabulary)
+        network.encoder.load_pretrained()
         with torch.no_grad():
             for form, vector in (vectors or {}).items():
                 network.encoder.put_vector(vocabulary.form_ids[form], torch.from_numpy(vector))

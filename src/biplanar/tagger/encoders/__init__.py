@@ -9,9 +9,13 @@ from biplanar.plugins import add_installed
 from biplanar.tagger.config import NetworkConfig
 from biplanar.tagger.encoders.bilstm import BiLstm
 from biplanar.tagger.encoders.encoder import Encoder
+from biplanar.tagger.encoders.transformer import Transformer
 
 # By name: made of the network's settings, and the numbers of known forms, characters and treebanks.
-ENCODERS: dict[str, Callable[[NetworkConfig, int, int, int], Encoder]] = {"bilstm": BiLstm}
+ENCODERS: dict[str, Callable[[NetworkConfig, int, int, int], Encoder]] = {
+    "bilstm": BiLstm,
+    "transformer": Transformer,
+}
 
 
 def make_encoder(config: NetworkConfig, forms: int, chars: int, treebanks: int) -> Encoder:

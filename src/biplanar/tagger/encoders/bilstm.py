@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from biplanar.tagger.config import NetworkConfig
+from biplanar.tagger.config import ConfigError, NetworkConfig
 from biplanar.tagger.encoders.encoder import Encoder
 from biplanar.tagger.encoders.lstm import run, run_to_the_ends
 from biplanar.tagger.features import PAD, RESERVED, UNKNOWN
@@ -17,18 +17,33 @@ from biplanar.tagger.tensors import TensorBatch, TensorSpellings
 class BiLstm(Encoder):
     """Small and fast, and learns from nothing but a treebank."""
 
-    def __init__(self, config: NetworkConfig, forms: int, chars: int, treebanks: int) -> None:
+    def __init__(
+        self, config: NetworkConfig, forms: int, chars: int, treebanks: int, *, word_width: int | None = None
+    ) -> None:
+        """`word_width` is that of what the LSTMs see of a word, if it is not the vector of its form."""
         super().__init__()
         self.word_dropout = config.word_dropout
-        self.word_embedding = nn.Embedding(forms + RESERVED, config.word_dim, padding_idx=PAD)
-        self.char_embedding = nn.Embedding(chars + RESERVED, config.char_dim, padding_idx=PAD)
-        self.char_lstm = nn.LSTM(config.char_dim, config.char_hidden, batch_first=True, bidirectional=True)
+        self.word_embedding: nn.Embedding | None = None
+        self.char_embedding: nn.Embedding | None = None
+        self.char_lstm: nn.LSTM | None = None
+        self.form: nn.Linear | None = None
+        width = 0
+        if config.word_dim:
+            self.word_embedding = nn.Embedding(forms + RESERVED, config.word_dim, padding_idx=PAD)
+            width += config.word_dim
+        if config.char_dim:
+            self.char_embedding = nn.Embedding(chars + RESERVED, config.char_dim, padding_idx=PAD)
+            self.char_lstm = nn.LSTM(config.char_dim, config.char_hidden, batch_first=True, bidirectional=True)
+            width += 2 * config.char_hidden
         self.treebank_embedding = nn.Embedding(treebanks, config.treebank_dim) if config.treebank_dim else None
-        width = config.word_dim + 2 * config.char_hidden
-        self.form = nn.Linear(width, config.form_dim) if config.form_dim else None
-        self.form_width = config.form_dim or width
-        width = self.form_width + (config.treebank_dim or 0)
-        sizes = [width] + [2 * config.hidden] * (config.layers - 1)
+        if word_width is None:
+            if not config.word_dim or not config.char_dim:
+                raise ConfigError("the encoder 'bilstm' needs a network.word_dim and a network.char_dim")
+            self.form = nn.Linear(width, config.form_dim) if config.form_dim else None
+            width = config.form_dim or width
+        self.form_width = width
+        seen = (word_width or width) + (config.treebank_dim or 0)
+        sizes = [seen] + [2 * config.hidden] * (config.layers - 1)
         self.layers = nn.ModuleList(
             nn.LSTM(size, config.hidden, batch_first=True, bidirectional=True) for size in sizes
         )
@@ -37,17 +52,21 @@ class BiLstm(Encoder):
 
     def represent(self, spellings: TensorSpellings) -> Tensor:
         """By its embedding and its spelling: (forms, form_dim or word_dim + 2 char_hidden)."""
-        ids = spellings.ids
-        if self.training and self.word_dropout:
-            hide = torch.rand(len(ids), device=ids.device) < self.word_dropout
-            ids = ids.masked_fill(hide, UNKNOWN)
-        letters = self.char_embedding(spellings.chars)  # (forms, characters, char_dim)
-        spelled = run_to_the_ends(self.char_lstm, letters, spellings.lengths)  # (forms, 2 char_hidden)
-        both = torch.cat([self.word_embedding(ids), spelled], dim=-1)
+        ids, parts = spellings.ids, list[Tensor]()
+        if self.word_embedding is not None:
+            if self.training and self.word_dropout:
+                hide = torch.rand(len(ids), device=ids.device) < self.word_dropout
+                ids = ids.masked_fill(hide, UNKNOWN)
+            parts.append(self.word_embedding(ids))
+        if self.char_embedding is not None and self.char_lstm is not None:
+            letters = self.char_embedding(spellings.chars)  # (forms, characters, char_dim)
+            parts.append(run_to_the_ends(self.char_lstm, letters, spellings.lengths))  # (forms, 2 char_hidden)
+        both = torch.cat(parts, dim=-1) if parts else torch.zeros(len(ids), 0, device=ids.device)
         return both if self.form is None else torch.tanh(self.form(both))
 
     def put_vector(self, form: int, vector: Tensor) -> None:
         """In the word embedding."""
+        assert self.word_embedding is not None  # as wide as the vectors
         self.word_embedding.weight[form] = vector
 
     def forward(self, forms: Tensor, batch: TensorBatch) -> Tensor:
