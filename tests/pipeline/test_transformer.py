@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from itertools import islice
 from pathlib import Path
 
@@ -50,20 +52,36 @@ def model(encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> ModelFolde
     return folder
 
 
-def parsed(folder: Path, **options: int) -> list[str]:
-    parser = biplanar.load(folder)
+def parsed(folder: Path, runtime: str | None = None, **options: int) -> list[str]:
+    parser = biplanar.load(folder, runtime=runtime)
     return [str(sentence) for sentence in parser.pipe(biplanar.read_conllu(TINY), retag=True, **options)]
 
 
 def test_a_model_has_its_encoder_and_parses_after_it_has_moved(model, tmp_path):
     assert sorted(path.name for path in model.encoder.iterdir()) == ["config.json", "tokenizer.json"]
-    assert not model.int8.exists()
+    assert sorted(path.name for path in model.int8.iterdir()) == ["relations.onnx", "subwords.onnx", "words.onnx"]
     moved = shutil.copytree(model.path, tmp_path / "moved")
     assert parsed(moved) == parsed(model.path)
 
 
 def test_trees_do_not_depend_on_the_batch(model):
     assert parsed(model.path, batch_words=1) == parsed(model.path, batch_words=1000)
+
+
+def test_every_runtime_parses(model):
+    assert parsed(model.path, "onnx") == parsed(model.path, "torch")
+    assert parsed(model.path, "int8") == parsed(model.path)
+
+
+def test_parsing_needs_neither_pytorch_nor_transformers(model):
+    code = (
+        "import sys, biplanar\n"
+        "sys.modules |= dict.fromkeys(['torch', 'transformers', 'huggingface_hub', 'onnx'])\n"
+        f"parser = biplanar.load({str(model.path)!r})\n"
+        "print(len(parser([['The', 'cat', 'sings']])[0].tree))\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (found.stdout, found.stderr) == ("3\n", "")
 
 
 def test_a_sentence_of_5000_words_is_parsed(model):

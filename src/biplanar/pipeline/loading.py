@@ -16,7 +16,7 @@ from biplanar.errors import BiplanarError, FileError, UnknownNameError, needing
 from biplanar.pipeline.hub import is_hub_name, pinned
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
-from biplanar.tagger.config import AUTO, Config
+from biplanar.tagger.config import AUTO, FIRST, Config
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.predict import Scorer
 from biplanar.tokenizer.segmenter import Segmenter, UnitTagger
@@ -125,7 +125,12 @@ def _load_scorer(place: Placement, config: Config, vocabulary: Vocabulary, threa
 
     network = place.folder.int8 if place.runtime == "int8" else place.folder.onnx
     place.folder.verify(network)
-    return OnnxTagger(network, vocabulary, threads=threads or 1)
+    subwords, settings = None, config.network.transformer
+    if settings.model is not None:
+        from biplanar.tagger.subwords import Subwords
+
+        subwords = Subwords(settings.model, only_first=settings.pooling == FIRST)
+    return OnnxTagger(network, vocabulary, threads=threads or 1, subwords=subwords)
 
 
 def load_segmenter(folder: ModelFolder, device: str = "cpu", threads: int | None = None) -> Segmenter:

@@ -423,7 +423,8 @@ def export_model(folder: ModelFolder) -> None:
 def _export(folder: ModelFolder, network: Tagger, vocabulary: Vocabulary) -> None:
     export_onnx(network, folder.onnx)
     export_onnx(network, folder.int8, int8=True)
-    OnnxTagger(folder.int8, vocabulary).write_known(vocabulary)
+    if network.encoder.recordable:
+        OnnxTagger(folder.int8, vocabulary).write_known(vocabulary)
 
 
 def _load_network(folder: ModelFolder) -> tuple[Tagger, Vocabulary]:

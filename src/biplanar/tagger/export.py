@@ -17,10 +17,12 @@ from torch import nn
 from biplanar.data.arrays import Float32s
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.encoders.bilstm import BiLstm
+from biplanar.tagger.encoders.transformer import Transformer
 from biplanar.tagger.export_bilstm import BiLstmExport, array_of, bias_of
+from biplanar.tagger.export_transformer import TransformerExport
 from biplanar.tagger.layers import NEVER, BiaffineArcs, SharedDropout
 from biplanar.tagger.network import ATTENTION, ColumnOutputs, Relations, Tagger
-from biplanar.tagger.onnx_graph import Graph, Shape, write_model
+from biplanar.tagger.onnx_graph import LARGEST_FILE, Graph, Shape, write_model
 from biplanar.tagger.runtime import ARC_DEPENDENT, ARC_HEAD, ARC_ROOT, DEPENDENT, GOVERNOR, OnnxFiles
 
 LONGEST = 2**31 - 1
@@ -33,15 +35,22 @@ class EncoderExport(Protocol):
     form_inputs: dict[str, Shape]  # of the graph of forms
 
     @property
+    def represented(self) -> int:
+        """The width of what `represent` gives; 0 where forms have no vectors."""
+
+    @property
     def form_width(self) -> int:
-        """Of a form's vector."""
+        """Of what `encode` takes for a form."""
 
     @property
     def width(self) -> int:
         """Of an encoded word."""
 
     def represent(self) -> None:
-        """Add what gives `vectors` of forms: (forms, form_width)."""
+        """Add what gives `vectors` of forms: (forms, represented)."""
+
+    def contexts(self) -> onnx.ModelProto | None:
+        """A graph that makes what `encode` takes of sub-words and forms, if there is one."""
 
     def encode(self) -> str:
         """Add what gives every word of `words` in its context, and name it: (words, sentences, width)."""
@@ -54,12 +63,17 @@ class EncoderExport(Protocol):
 
 
 # To export another encoder is one class, and one line here.
-EXPORTS: dict[type[nn.Module], Callable[[Any, Graph], EncoderExport]] = {BiLstm: BiLstmExport}
+EXPORTS: dict[type[nn.Module], Callable[[Any, Graph], EncoderExport]] = {
+    BiLstm: BiLstmExport,
+    Transformer: TransformerExport,
+}
 
 
 def can_export(network: Tagger) -> bool:
-    """Whether there is an export for the network's encoder."""
-    return type(network.encoder) in EXPORTS
+    """Whether there is an export for the network's encoder; a pre-trained one may be too large for a file."""
+    encoder = network.encoder
+    size = sum(parameter.nbytes for parameter in encoder.parameters()) if isinstance(encoder, Transformer) else 0
+    return type(encoder) in EXPORTS and size < LARGEST_FILE
 
 
 def _encoder(network: Tagger, graph: Graph) -> EncoderExport:
@@ -75,10 +89,12 @@ def export_onnx(network: Tagger, folder: str | Path, *, int8: bool = False) -> N
     With `int8`, weights are stored and mostly computed with in one byte, and embeddings stored in two, instead of four.
     """
     files, key = OnnxFiles(Path(folder)), _key(network)
-    models = {
-        files.forms: _forms(_encoder(network, Graph(int8=int8, key=key))),
-        files.words: _words(network, _encoder(network, Graph(int8=int8, key=key))),
-    }
+    forms, words = (_encoder(network, Graph(int8=int8, key=key)) for _ in range(2))
+    models = {files.words: _words(network, words)}
+    if forms.represented:
+        models[files.forms] = _forms(forms)
+    if (contexts := words.contexts()) is not None:
+        models[files.subwords] = contexts
     if network.relations is not None:
         models[files.relations] = _relations(network.relations, Graph(int8=int8, key=key))
     try:
@@ -100,7 +116,7 @@ def _key(network: Tagger) -> str:
 
 def _forms(encoder: EncoderExport) -> onnx.ModelProto:
     encoder.represent()
-    return encoder.graph.model(encoder.form_inputs, {"vectors": ["forms", encoder.form_width]})
+    return encoder.graph.model(encoder.form_inputs, {"vectors": ["forms", encoder.represented]})
 
 
 def _words(network: Tagger, encoder: EncoderExport) -> onnx.ModelProto:

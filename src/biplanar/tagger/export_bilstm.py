@@ -31,8 +31,21 @@ class BiLstmExport:
         self.form_inputs: dict[str, Shape] = {"ids": ["forms"], "chars": ["forms", "characters"], "lengths": ["forms"]}
 
     @property
+    def form_scale(self) -> Float32s:
+        """What the features of forms were divided by."""
+        return _form_scale(self.encoder)
+
+    @property
+    def represented(self) -> int:
+        """The width of what `represent` gives."""
+        return self.form_width
+
+    def contexts(self) -> None:
+        """Nothing comes between forms and `encode`."""
+
+    @property
     def form_width(self) -> int:
-        """Of a form's vector."""
+        """Of what `encode` takes."""
         first, treebank = self.encoder.layers[0], self.encoder.treebank_embedding
         assert isinstance(first, nn.LSTM)
         frame = len(FRAME) if self.graph.int8 else 0
@@ -49,7 +62,7 @@ class BiLstmExport:
 
     def for_forms(self, weight: Float32s) -> Float32s:
         """A layer's weight for vectors of forms, as they come in."""
-        return _behind_frame(weight * _form_scale(self.encoder)) if self.graph.int8 else weight
+        return _behind_frame(weight * self.form_scale) if self.graph.int8 else weight
 
     def represent(self) -> None:
         """Like `BiLstm.represent`, as `vectors`."""
@@ -58,7 +71,7 @@ class BiLstmExport:
         scale = _scale(encoder.word_embedding) if graph.int8 else np.float32(1)
         table = array_of(encoder.word_embedding.weight) / scale
         words = graph.rows(table, "ids", "word_embedding")  # (forms, word_dim)
-        spelled = _spell(graph, encoder)
+        spelled = spell(graph, encoder)
         if encoder.form is not None:
             weight = array_of(encoder.form.weight).copy()
             weight[:, : table.shape[1]] *= scale
@@ -81,7 +94,7 @@ class BiLstmExport:
         for number, layer in enumerate(encoder.layers):
             name = f"layers.{number}"
             always = None if number else _treebank(encoder)
-            lstm = _Lstm(graph, layer, name, None if number else _form_scale(encoder), always=always)
+            lstm = _Lstm(graph, layer, name, None if number else self.form_scale, always=always)
             states = lstm.run(hidden, "lengths", f"{name}.states")  # (words, 2, sentences, hidden)
             states = graph.add("Transpose", [states], f"{name}.joined", perm=[0, 2, 1, 3])
             shape = graph.integers([0, 0, -1], f"{name}.shape")  # 0: as it is
@@ -103,7 +116,7 @@ def _scale(embedding: nn.Embedding) -> Float32s:
     return np.where(largest > 0, largest, 1).astype(np.float32)
 
 
-def _spell(graph: Graph, encoder: BiLstm) -> str:
+def spell(graph: Graph, encoder: BiLstm) -> str:
     """The character LSTM's last states for every form: (forms, 2 char_hidden)."""
     assert encoder.char_lstm is not None
     table, lstm = _letters(graph, encoder)

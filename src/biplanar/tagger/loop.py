@@ -101,9 +101,10 @@ class TrainingLoop(ABC):
         if on_cuda:
             groups = [one | {"lr": torch.tensor(one["lr"], device=device)} for one in groups]
         self.optimizer = torch.optim.AdamW(
-            groups, betas=(0.9, 0.95), eps=1e-8, weight_decay=0, fused=on_cuda, capturable=on_cuda
+            groups, betas=(0.9, 0.95), eps=1e-8, weight_decay=0, fused=True, capturable=on_cuda
         )
         self._gathered = 0  # batches since the last update
+        self.network.encoder.amp = config.amp
         self.average = None
         if config.average is not None:
             mean = get_ema_multi_avg_fn(config.average)  # type: ignore[no-untyped-call]

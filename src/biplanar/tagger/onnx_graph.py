@@ -125,8 +125,13 @@ class Graph:
         domains = [("", OPSET), (MICROSOFT, 1)] if self.int8 else [("", OPSET)]
         imports = [helper.make_opsetid(domain, version) for domain, version in domains]
         model = helper.make_model(graph, producer_name="biplanar", opset_imports=imports, ir_version=IR_VERSION)
-        helper.set_model_props(model, {FORMAT_KEY: FORMAT_VERSION, NETWORK_KEY: self.key})
+        set_properties(model, self.key)
         return model
+
+
+def set_properties(model: onnx.ModelProto, key: str) -> None:
+    """Say what format a graph has, and of which network it is."""
+    helper.set_model_props(model, {FORMAT_KEY: FORMAT_VERSION, NETWORK_KEY: key})
 
 
 def write_model(model: onnx.ModelProto, path: Path) -> None:

@@ -19,6 +19,7 @@ from biplanar.decoding.scores import DEPREL, ColumnTables, Scores
 from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger.features import Batch, FormCache, Spellings, Vocabulary
+from biplanar.tagger.subwords import PaddedWindows, Subwords, Windows
 
 # Tables of `words.onnx` that are no labels: what each word is as a dependent and as a head.
 DEPENDENT, GOVERNOR = "relation.dependent", "relation.head"
@@ -28,6 +29,7 @@ ARC_TABLES = ARC_DEPENDENT, ARC_HEAD, ARC_ROOT = "arc.dependent", "arc.head", "a
 
 # What each graph is given, and what the one of words is given besides if it has attention.
 FORM_INPUTS, WORD_INPUTS = {"ids", "chars", "lengths"}, {"forms", "words", "lengths", "places"}
+SUBWORD_INPUTS, FORMS = PaddedWindows._fields[1:], "forms"
 RELATION_INPUTS, WINDOW_INPUTS = {"dependents", "heads", "governors"}, {"windows", "window_lengths", "window_places"}
 
 # The version of the graph's layout; a file of another version is refused.
@@ -42,6 +44,9 @@ MOST_KNOWN, LARGEST_INT8 = 50_000, 127
 # Forms that are encoded at once: their activations fit in the CPU cache.
 FORMS_AT_ONCE = 64
 
+# Windows of sub-words are padded to a multiple of this many.
+WINDOW_STEP = 8
+
 FATAL = 4  # ONNX Runtime's log level: it also raises what it logs below, or it is nothing a user can act on
 
 
@@ -50,7 +55,8 @@ class OnnxFiles:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.forms = folder / "forms.onnx"  # from spellings to vectors of forms
+        self.forms = folder / "forms.onnx"  # from spellings to vectors of forms; not in all networks with sub-words
+        self.subwords = folder / "subwords.onnx"  # from sub-words and forms to vectors of words; not in all networks
         self.words = folder / "words.onnx"  # from vectors of forms to scores of words in their sentences
         self.relations = folder / "relations.onnx"  # from words and heads to scores of relations; not in all networks
         self.known = folder / "known.npz"  # vectors of forms, computed in advance; not in all networks
@@ -61,26 +67,37 @@ class OnnxTagger:
 
     decoding_threads = 1
 
-    def __init__(self, folder: str | Path, vocabulary: Vocabulary, *, threads: int = 1) -> None:
+    def __init__(
+        self, folder: str | Path, vocabulary: Vocabulary, *, threads: int = 1, subwords: Subwords | None = None
+    ) -> None:
+        """`subwords` are those of a network with a pre-trained encoder."""
         self.files = OnnxFiles(Path(folder))
         self._words = _load(self.files.words, threads)
         inputs = _check_inputs(self._words, WORD_INPUTS, self.files.words, more=WINDOW_INPUTS)
         self._network = _metadata(self._words, NETWORK_KEY) or ""
-        self._spell = self._load_part(self.files.forms, threads, FORM_INPUTS)
+        self._subwords, self._contexts, self._spell = subwords, None, None
+        if subwords is not None:
+            self._contexts = self._load_part(self.files.subwords, threads, set(SUBWORD_INPUTS), more={FORMS})
+        if self._contexts is None or FORMS in _inputs(self._contexts):
+            self._spell = self._load_part(self.files.forms, threads, FORM_INPUTS)
         self._attends = inputs >= WINDOW_INPUTS
         self.labels = _output_sizes(self._words, self.files.words)
         self._check_labels(vocabulary)
-        (self._form_width,) = _output_sizes(self._spell, self.files.forms).values()
+        self._form_width = 0
+        if self._spell is not None:
+            (self._form_width,) = _output_sizes(self._spell, self.files.forms).values()
         self._relations = None
         if DEPENDENT in self.labels:
             self._relations = self._load_part(self.files.relations, threads, RELATION_INPUTS)
         self._deprels = len(vocabulary.tasks.get(DEPREL, ()))
         self.forms = FormCache(vocabulary, self._encode_forms, known=self._read_known(len(vocabulary.forms)))
 
-    def _load_part(self, path: Path, threads: int, inputs: set[str]) -> onnxruntime.InferenceSession:
+    def _load_part(
+        self, path: Path, threads: int, inputs: set[str], more: Set[str] = frozenset()
+    ) -> onnxruntime.InferenceSession:
         """A graph with one output."""
         session = _load(path, threads)
-        _check_inputs(session, inputs, path)
+        _check_inputs(session, inputs, path, more)
         if len(session.get_outputs()) != 1:
             raise FileError(f"{path}: not the graph that belongs here: it has several outputs")
         if _metadata(session, NETWORK_KEY) != self._network:
@@ -127,6 +144,8 @@ class OnnxTagger:
     def _encode_forms(self, spellings: Spellings) -> Float32s:
         """Form vectors, a few forms of similar lengths at a time: ONNX's LSTM computes the padding, too."""
         vectors = np.empty((len(spellings.ids), self._form_width), dtype=np.float32)
+        if self._spell is None:
+            return vectors
         order = np.argsort(spellings.lengths, kind="stable")
         for start in range(0, len(order), FORMS_AT_ONCE):
             some = order[start : start + FORMS_AT_ONCE]
@@ -134,6 +153,7 @@ class OnnxTagger:
         return vectors
 
     def _encode_some(self, spellings: Spellings) -> Float32s:
+        assert self._spell is not None
         inputs = {"ids": spellings.ids, "chars": spellings.chars, "lengths": spellings.lengths}
         try:
             (vectors,) = self._spell.run(None, inputs)
@@ -164,6 +184,8 @@ class OnnxTagger:
     def _tables(self, forms: Float32s, batch: Batch) -> dict[str, Float32s]:
         if not batch.words.size:  # ONNX Runtime would end the process
             return {task: np.zeros((0, size), dtype=np.float32) for task, size in self.labels.items()}
+        if self._subwords is not None:
+            forms, batch = self._in_context(forms, batch, self._subwords), batch.each_word
         sentence, word = np.nonzero(batch.mask)
         places = word * len(batch.lengths) + sentence
         inputs = {"forms": forms, "words": batch.words, "lengths": batch.lengths, "places": places}
@@ -174,6 +196,28 @@ class OnnxTagger:
         for task, table in tables.items():
             _check_table(table, (len(places), self.labels[task]), self.files.words)
         return tables
+
+    def _in_context(self, forms: Float32s, batch: Batch, subwords: Subwords) -> Float32s:
+        """Vectors of words from their windows of sub-words: (all words, features).
+
+        A window always has the same padding, so that its rounding does not depend on the windows beside it.
+        """
+        assert self._contexts is not None
+        windows, path = Windows.of(batch, subwords), self.files.subwords
+        (width,) = _output_sizes(self._contexts, path).values()
+        vectors = np.empty((len(windows.counts), width), dtype=np.float32)
+        padded = np.minimum(-(-windows.lengths // WINDOW_STEP) * WINDOW_STEP, subwords.longest)
+        own_forms = forms[batch.words[batch.mask]]
+        for longest in np.unique(padded).tolist():
+            words, *arrays = windows.padded(np.flatnonzero(padded == longest), longest)
+            inputs = dict(zip(SUBWORD_INPUTS, arrays, strict=True))
+            if self._spell is not None:
+                inputs[FORMS] = own_forms[words]
+            with _running(path):
+                (found,) = self._contexts.run(None, inputs)
+            _check_table(found, (len(words), width), path)
+            vectors[words] = found
+        return vectors
 
     def _relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
         """Scores of relations, given each word's head: (words, relations)."""
@@ -203,10 +247,14 @@ def _check_inputs(
     session: onnxruntime.InferenceSession, wanted: Set[str], path: Path, more: Set[str] = frozenset()
 ) -> Set[str]:
     """The inputs of a graph: those that are wanted, and maybe some more."""
-    found = {one.name for one in session.get_inputs()}
+    found = _inputs(session)
     if found not in (wanted, wanted | more):
         raise FileError(f"{path}: not the graph that belongs here: its inputs are {', '.join(sorted(found))}")
     return found
+
+
+def _inputs(session: onnxruntime.InferenceSession) -> set[str]:
+    return {one.name for one in session.get_inputs()}
 
 
 def _check_table(table: Float32s, shape: tuple[int, int], path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,12 @@ SHORTEST_WINDOW = 2 * MOST_SUBWORDS + 4
 class Subwords:
     """A tokenizer that takes forms one by one; what it gives for a form is remembered. Threads may share it."""
 
-    def __init__(self, folder: str | Path) -> None:
-        """`folder` has the `tokenizer.json` and the `config.json` of an encoder."""
+    def __init__(self, folder: str | Path, *, only_first: bool = False) -> None:
+        """`folder` has the `tokenizer.json` and the `config.json` of an encoder.
+
+        A word is the mean of its sub-words or, with `only_first`, the first of them.
+        """
+        self.only_first = only_first
         self.path = Path(folder) / TOKENIZER
         self._tokenizer, values = _read_tokenizer(self.path), read_json(self.path)
         self._unknown = _unknown(self._tokenizer, values)
@@ -87,7 +91,7 @@ class Windows:
     offsets: Int64s  # where the windows begin, and where the last one ends
     numbers: Int64s  # (all words,): the window of each word
     firsts: Int64s  # (all words,): where its sub-words begin in that window
-    counts: Int64s  # (all words,): how many it has
+    counts: Int64s  # (all words,): how many of them the word is the mean of
 
     @classmethod
     def of(cls, batch: Batch, subwords: Subwords) -> Windows:
@@ -114,12 +118,38 @@ class Windows:
         # Of the words of all windows, those that are taken from there, which are all words in their order.
         taken = ranges(of_windows[:-1] + own_starts - starts, own_ends - own_starts)
         window = np.repeat(np.arange(len(cuts)), own_ends - own_starts)
-        return cls(ids, offsets, window, pieces[taken] - pieces[of_windows[window]] + before, counts)
+        firsts = pieces[taken] - pieces[of_windows[window]] + before
+        return cls(ids, offsets, window, firsts, np.ones_like(counts) if subwords.only_first else counts)
 
     @property
     def lengths(self) -> Int64s:
         """The number of sub-words of each window."""
         return np.diff(self.offsets)
+
+    def padded(self, chosen: Int64s, longest: int) -> PaddedWindows:
+        """Some of the windows, each padded to the longest."""
+        lengths = self.lengths[chosen]
+        mask = np.arange(longest) < lengths[:, None]
+        ids = np.zeros(mask.shape, dtype=np.int64)
+        ids[mask] = self.ids[ranges(self.offsets[chosen], lengths)]
+        rows = np.full(len(self.offsets) - 1, -1)
+        rows[chosen] = np.arange(len(chosen))
+        words = np.flatnonzero(rows[self.numbers] >= 0)
+        counts = self.counts[words]
+        places = ranges(rows[self.numbers[words]] * longest + self.firsts[words], counts)
+        owners = np.repeat(np.arange(len(words)), counts)
+        return PaddedWindows(words, ids, mask.astype(np.int64), places, owners, counts)
+
+
+class PaddedWindows(NamedTuple):
+    """Windows of sub-words as an encoder takes them, and what the words that are taken from them are made of."""
+
+    words: Int64s  # (words,): their numbers
+    ids: Int64s  # (windows, sub-words)
+    mask: Int64s  # (windows, sub-words): 0 is padding
+    places: Int64s  # (their sub-words,): where these are among all, padding included
+    owners: Int64s  # (their sub-words,): which of `words` each belongs to
+    counts: Int64s  # (words,): how many each has
 
 
 def _cuts(counts: Int64s, offsets: Int64s, room: int) -> Iterator[tuple[int, int, int, int]]:

@@ -17,9 +17,10 @@ from biplanar.errors import BiplanarError, FileError, UnknownNameError
 from biplanar.tagger.config import ConfigError, NetworkConfig, TransformerConfig
 from biplanar.tagger.encoders import make_encoder
 from biplanar.tagger.encoders.transformer import WEIGHT_DECAY, Transformer, find_pretrained
-from biplanar.tagger.features import Vocabulary
+from biplanar.tagger.features import Corpus, Vocabulary
 from biplanar.tagger.loop import parameter_groups
 from biplanar.tagger.network import Tagger
+from biplanar.tagger.subwords import Windows
 from tests.tagger.networks import batch_of
 from tests.tagger.pretrained import write_bert, write_roberta
 
@@ -48,6 +49,7 @@ def encoder_of(folder: Path | str, switches: dict[str, object] | None = None, **
     """With the weights of a folder."""
     torch.manual_seed(5)
     small = {"word_dim": None, "char_dim": None, "char_hidden": 4, "form_dim": 20, "hidden": 12, "layers": 1}
+    small["column_forms"] = False
     network = NetworkConfig(
         encoder="transformer",
         transformer=TransformerConfig(model=str(folder), **settings),
@@ -85,8 +87,9 @@ class TestWords:
             rows = torch.stack(found).mean(dim=0)[0]  # a fresh mix is the mean of all layers
             starts = np.cumsum([len(encoder.subwords.prefix), *map(len, split)])
             expected = [pool(rows[start:end]) for start, end in pairwise(starts)]
-            states, windows = encoder._states(batch_of(VOCABULARY, [forms])[1])
-            torch.testing.assert_close(encoder._pool(encoder.mix(states), windows), torch.stack(expected))
+            windows = Windows.of(Corpus.of([forms]).batch([0]), encoder.subwords).padded(np.array([0]), len(ids) + 3)
+            words = encoder.in_context(*map(torch.from_numpy, windows[1:]), None)
+            torch.testing.assert_close(words, torch.tanh(encoder.word(torch.stack(expected))))
 
     def test_the_context_matters(self, folder):
         encoder = encoder_of(folder)
@@ -148,7 +151,9 @@ class TestLearning:
             assert rates[id(parameter)] == (pytest.approx(0.01 * 0.5**depth), decay), name
 
     def test_every_weight_is_in_one_group(self, bert):
-        config = NetworkConfig(encoder="transformer", transformer=TransformerConfig(model=str(bert)), hidden=12)
+        config = NetworkConfig(
+            encoder="transformer", transformer=TransformerConfig(model=str(bert)), hidden=12, column_forms=False
+        )
         network = Tagger(config, 9, 9, {"deprel": ("root", "obj")})
         groups = parameter_groups(network, list(network.parameters()), 0.5)
         assert groups[0]["lr"] == 0.5

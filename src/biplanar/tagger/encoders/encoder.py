@@ -19,6 +19,7 @@ class Encoder(nn.Module):
     width: int  # of the vectors that come out
     recordable = True  # as a CUDA graph: a step of training depends on nothing but the shapes of its tensors
     accumulate = 1  # batches whose gradients are added up for one update
+    amp = False  # half precision while it is trained, where a CPU gains from it
 
     @abstractmethod
     def represent(self, spellings: TensorSpellings) -> Tensor:

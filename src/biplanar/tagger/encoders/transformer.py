@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, nullcontext, redirect_stderr
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from biplanar.errors import BiplanarError, FileError, UnknownNameError, needing
 from biplanar.tagger.config import FIRST, POOLINGS, ConfigError, NetworkConfig
 from biplanar.tagger.encoders.bilstm import BiLstm
-from biplanar.tagger.subwords import CONFIG, TOKENIZER, Subwords, Windows, ranges, read_json
+from biplanar.tagger.subwords import CONFIG, TOKENIZER, Subwords, Windows, read_json
 from biplanar.tagger.tensors import TensorBatch
 
 EXTRA = "transformers"
@@ -45,13 +45,17 @@ class Transformer(BiLstm):
             )
         if settings.pooling not in POOLINGS:
             raise UnknownNameError("network.transformer.pooling", settings.pooling, POOLINGS)
+        if config.column_forms:
+            raise ConfigError(
+                "the encoder 'transformer' needs network.column_forms false: all it has are words in context"
+            )
         folder = find_pretrained(settings.model, settings.local_files_only)
         pretrained = _make(folder)
         features: int = pretrained.config.hidden_size
         word_width = config.form_dim or features
         super().__init__(config, forms, chars, treebanks, word_width=word_width)
         self.settings, self.folder, self.accumulate = settings, folder, settings.accumulate
-        self.subwords = Subwords(folder)
+        self.subwords = Subwords(folder, only_first=settings.pooling == FIRST)
         self.pretrained = pretrained
         self.mix = LayerMix(pretrained.config.num_hidden_layers + 1)
         self.word = nn.Linear(features + self.form_width, word_width)
@@ -101,34 +105,34 @@ class Transformer(BiLstm):
         """Words from their sub-words in context and their forms, then the BiLSTMs: (all words, width)."""
         if not len(batch.places):
             return forms.new_zeros(0, self.width)
-        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.settings.frozen):
-            states, windows = self._states(batch)
-        contexts = self._pool(self.mix(states), windows)  # (all words, features)
-        known = torch.cat([contexts, forms.index_select(0, batch.forms).to(contexts.dtype)], dim=-1)
-        return super().forward(torch.tanh(self.word(known)), batch.each_word)
-
-    def _states(self, batch: TensorBatch) -> tuple[tuple[Tensor, ...], Windows]:
-        """The states of all layers, embeddings first, each (windows, sub-words, features), and what the windows are."""
         windows = Windows.of(batch.batch, self.subwords)
-        mask = np.arange(windows.lengths.max()) < windows.lengths[:, None]  # (windows, sub-words)
-        ids = np.zeros(mask.shape, dtype=np.int64)
-        ids[mask] = windows.ids
-        there = [torch.from_numpy(array).to(batch.device) for array in (ids, mask.astype(np.int64))]
-        found = self.pretrained(input_ids=there[0], attention_mask=there[1], output_hidden_states=True)
-        states: tuple[Tensor, ...] = found.hidden_states
-        return states, windows
+        arrays = windows.padded(np.arange(len(windows.lengths)), int(windows.lengths.max()))
+        tensors = [torch.from_numpy(array).to(batch.device) for array in arrays[1:]]
+        own_forms = forms.index_select(0, batch.forms) if self.form_width else None
+        return super().forward(self.in_context(*tensors, own_forms), batch.each_word)
 
-    def _pool(self, mixed: Tensor, windows: Windows) -> Tensor:
-        """From (windows, sub-words, features) to (all words, features)."""
-        firsts = windows.numbers * mixed.shape[1] + windows.firsts
-        flat = mixed.flatten(0, 1)
-        if self.settings.pooling == FIRST:
-            return flat.index_select(0, torch.from_numpy(firsts).to(flat.device))
-        counts = torch.from_numpy(windows.counts).to(flat.device)
-        places = torch.from_numpy(ranges(firsts, windows.counts)).to(flat.device)
-        owners = torch.repeat_interleave(torch.arange(len(counts), device=flat.device), counts)
-        sums = flat.new_zeros(len(counts), flat.shape[1]).index_add(0, owners, flat.index_select(0, places))
-        return sums / counts[:, None].to(flat.dtype)
+    def in_context(
+        self, ids: Tensor, mask: Tensor, places: Tensor, owners: Tensor, counts: Tensor, forms: Tensor | None
+    ) -> Tensor:
+        """Words from their sub-words, by tensors as in `PaddedWindows`, and their forms: (words, features)."""
+        half = self.training and self.amp and ids.device.type == "cpu" and _cpu_has_bfloat16()
+        with (
+            torch.set_grad_enabled(torch.is_grad_enabled() and not self.settings.frozen),
+            torch.autocast("cpu", torch.bfloat16) if half else nullcontext(),
+        ):
+            found = self.pretrained(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+        mixed = self.mix(found.hidden_states).flatten(0, 1)  # (all sub-words, features)
+        mixed = mixed.float() if half else mixed
+        sums = mixed.new_zeros(counts.shape[0], mixed.shape[1]).index_add(0, owners, mixed.index_select(0, places))
+        means = sums / counts[:, None].to(sums.dtype)
+        return torch.tanh(self.word(means if forms is None else torch.cat([means, forms.to(means.dtype)], dim=-1)))
+
+
+@cache
+def _cpu_has_bfloat16() -> bool:
+    """Without instructions for it, products in half precision would take longer."""
+    capabilities = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of PyTorch do not tell
+    return any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
 class LayerMix(nn.Module):
