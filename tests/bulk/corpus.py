@@ -10,7 +10,7 @@ import biplanar
 from biplanar.bulk import EngineConfig, Source, Task, make_engine, parse_files
 from biplanar.data.conllu import read_conllu
 from biplanar.pipeline.options import ParseOptions
-from tests.tokenizer.reading import read_horizontal, read_vertical
+from tests.data.reading import read_horizontal, read_vertical
 
 LINE = "The old man who lives near the river saw a very large dog yesterday , did n't he ?"
 TELESCOPE = "I saw the man with the telescope ."

@@ -4,7 +4,7 @@ import pytest
 
 from biplanar.cli.evaluate import _table
 from biplanar.cli.tables import new_table, show
-from biplanar.evaluation.score import Score
+from biplanar.evaluation import Score
 
 
 @pytest.fixture(autouse=True)

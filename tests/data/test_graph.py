@@ -154,6 +154,11 @@ class TestWriting:
         assert [line.partition("\t")[0] for line in lines] == ["0.1", "1-2", "1", "2", "2.1", "", ""]
         assert sentence.with_graph(graph).graph == graph
 
+    def test_an_empty_node_behind_the_last_word_of_a_file_without_a_final_line_end(self) -> None:
+        (sentence,) = parse_conllu(FIRST.format("0:root").rstrip("\n"))
+        graph = Graph((((0, "root"),), (("2.1", "x"),)), (("2.1", ((1, "y"),)),))
+        assert sentence.with_graph(graph).graph == graph
+
     def test_a_graph_of_another_length(self) -> None:
         with pytest.raises(GraphError, match="does not fit"):
             CONTROL.with_graph(Graph((((0, "root"),),)))

@@ -22,8 +22,8 @@ from biplanar.draw import (
     draw_svg,
     draw_tree,
 )
+from biplanar.draw.layout import COLUMNS, column_rows, compared_columns
 from biplanar.draw.svg import to_svg
-from biplanar.draw.tags import COLUMNS, column_rows, compared_columns
 from biplanar.errors import LabelError, UnknownNameError
 from tests.draw.pictures import SVG, boxes, outside, overlaps, parse, struck_through
 from tests.draw.test_svg import anything, words

@@ -11,7 +11,7 @@ import pytest
 from biplanar import ENCODINGS, encode
 from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.data.tree import Tree
-from biplanar.draw.tags import COLUMNS, columns_of
+from biplanar.draw.layout import COLUMNS, columns_of
 from biplanar.serve.config import ServerConfig
 from tests.serve.conftest import serving
 

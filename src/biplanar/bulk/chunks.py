@@ -22,13 +22,13 @@ from biplanar.data.files import (
     whole_lines_of,
 )
 from biplanar.data.formats import CONLLU, HORIZONTAL, INPUTS, JSONL, LINES, PARQUET, RECORDS, TEXT, input_format
+from biplanar.data.raw_text import comments_for, split_horizontal, split_vertical
 from biplanar.errors import FormatError, UnknownNameError
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_io import chunked
 from biplanar.tokenizer.paragraphs import paragraphs_of, spaces_after, writable
 from biplanar.tokenizer.segmented import Spacing, TextPart
 from biplanar.tokenizer.segmenter import HINT, LINE_BREAKS, ONLY
-from biplanar.tokenizer.words import comments_for, split_horizontal, split_vertical
 
 # From the number of words before a chunk to the number that it should have.
 ChunkWords = Callable[[int], int]

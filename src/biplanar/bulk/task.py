@@ -59,7 +59,7 @@ class Task:
         if self.format not in OUTPUTS:
             raise UnknownNameError("output format", self.format, OUTPUTS)
         if self.columns:
-            from biplanar.draw.tags import check_columns  # here, as few ask for pictures
+            from biplanar.draw.layout import check_columns  # here, as few ask for pictures
 
             check_columns(self.columns)
             if self.format not in (TREE, *DRAWINGS):

@@ -42,8 +42,8 @@ def draw(
 
     from biplanar.data.files import display_name, writing
     from biplanar.draw import draw_page, image_of
+    from biplanar.draw.layout import check_columns
     from biplanar.draw.svg import get_palette, to_svg
-    from biplanar.draw.tags import check_columns
     from biplanar.encodings import get_encoding
     from biplanar.errors import BiplanarError, UnknownNameError
 

@@ -62,7 +62,7 @@ def _of_tokens(segmenter: Segmenter, lines: Iterator[str]) -> Iterator[Sentence]
     """The sentences of given tokens; a line without any ends one."""
     from itertools import chain, groupby
 
-    from biplanar.tokenizer.words import numbered
+    from biplanar.data.raw_text import numbered
 
     blocks = (list(block) for is_blank, block in groupby(lines, lambda line: not line.strip()) if not is_blank)
     tokens = ([token for line in block for token in line.split()] for block in blocks)

@@ -32,8 +32,7 @@ def stats(
     """
     from biplanar.encodings import get_encoding
     from biplanar.encodings.graphs import get_graph_encoding
-    from biplanar.evaluation.graph_statistics import graph_statistics
-    from biplanar.evaluation.statistics import read_treebank, treebank_statistics
+    from biplanar.evaluation.statistics import graph_statistics, read_treebank, treebank_statistics
 
     names = split_names(encodings) or None
     for name in names or ():  # an unknown one is refused before the treebank is read

@@ -96,12 +96,14 @@ class RawConllu:
 
 def read_conllu(path: str | Path, text_encoding: str = UTF_8) -> Iterator[Sentence]:
     """The sentences of a file, which may be compressed; `-` is standard input."""
-    return _sentences(cut_raw_conllu(read_text(path, text_encoding), display_name(path)))
+    for raw in cut_raw_conllu(read_text(path, text_encoding), display_name(path)):
+        yield from raw.sentences()
 
 
 def parse_conllu(text: str, name: str = "<text>") -> list[Sentence]:
     """The sentences of a string."""
-    return list(_sentences(cut_raw_conllu([text.encode(errors="surrogatepass")], name)))
+    every = cut_raw_conllu([text.encode(errors="surrogatepass")], name)
+    return [sentence for raw in every for sentence in raw.sentences()]
 
 
 def write_conllu(sentences: Iterable[Sentence], target: TextIO | str | Path) -> None:
@@ -131,11 +133,6 @@ def missing_end(raw: str) -> str:
     if lines[-1].strip(_BLANK):
         return newline * 2
     return "" if len(lines) == 3 and not lines[-1] and not lines[-2].strip(_BLANK) else newline
-
-
-def _sentences(stretches: Iterable[RawConllu]) -> Iterator[Sentence]:
-    for raw in stretches:
-        yield from raw.sentences()
 
 
 def cut_raw_conllu(buffers: Iterable[bytes], name: str) -> Iterator[RawConllu]:

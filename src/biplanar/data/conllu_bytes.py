@@ -44,17 +44,6 @@ _WORD, _NO_WORD, _WRONG = 1, 0, -1  # what a line's ID says of it
 
 
 @dataclass(frozen=True)
-class ConlluRows:
-    """Words and multiword tokens that are to be written, sentence by sentence, each a row."""
-
-    comments: Sequence[str]  # of each sentence, with their line ends; its text follows them
-    forms: Column
-    misc: Column
-    lasts: Int32s  # of a multiword token, how many words of its sentence there are with its own; 0 for a word
-    offsets: Int64s  # (sentences + 1,): the rows of each sentence
-
-
-@dataclass(frozen=True)
 class ConlluTable:
     """Whole sentences as the bytes they were written in, and where in them stands what parsing reads and replaces."""
 
@@ -74,19 +63,18 @@ class ConlluTable:
         return cls(data, offsets[: sentences + 1], places[:, : offsets[sentences]]) if sentences > 0 else None
 
     @classmethod
-    def of_rows(cls, rows: ConlluRows) -> ConlluTable:
-        """Write sentences that have words and nothing else yet."""
-        data, places, offsets = _write_rows(
-            *_joined(rows.comments),
-            *_joined(rows.forms.names),
-            rows.forms.ids,
-            *_joined(rows.misc.names),
-            rows.misc.ids,
-            rows.lasts,
-            rows.offsets,
-        )
-        table, is_word = cls(bytes(data), offsets, places), rows.lasts == 0
-        table.__dict__["forms"] = Column(rows.forms.ids[is_word], rows.forms.names)  # as if it had been asked for
+    def of_rows(
+        cls, comments: Sequence[str], forms: Column, misc: Column, lasts: Int32s, offsets: Int64s
+    ) -> ConlluTable:
+        """Write sentences that have comments, words and multiword tokens, each a row, and nothing else yet.
+
+        `comments` are those of each sentence with their line ends, and `offsets` its rows. `lasts` has 0 for a word,
+        and for a multiword token how many words of its sentence there are with its own.
+        """
+        texts = *_joined(comments), *_joined(forms.names), forms.ids, *_joined(misc.names), misc.ids
+        data, places, word_offsets = _write_rows(*texts, lasts, offsets)
+        table = cls(bytes(data), word_offsets, places)
+        table.__dict__["forms"] = Column(forms.ids[lasts == 0], forms.names)  # as if it had been asked for
         return table
 
     def __len__(self) -> int:
@@ -217,12 +205,9 @@ def _find(data: Bytes, places: Int32s, offsets: Int64s) -> Any:
 
 @compiled()
 def _find_marks(data: Bytes, base: int, marks: Int32s) -> Any:
-    """Where tabs, line ends and such are in the next stretch of bytes; the end of the data counts as a line end.
-
-    Without a branch, as half the time one would be guessed wrong.
-    """
+    """Where tabs, line ends and such are in the next stretch of bytes; the end of the data counts as a line end."""
     found, end = 0, min(base + _STEP, len(data))
-    for at in range(base, end):
+    for at in range(base, end):  # without a branch, which would be mispredicted half the time
         marks[found] = at
         found += data[at] <= _RETURN
     if end == len(data) and data[end - 1] != _LINE_END:
@@ -386,11 +371,8 @@ def _write_number(number: int, data: Bytes, at: int) -> Any:
 
 @compiled()
 def _copy(source: Bytes, start: int, end: int, target: Bytes, at: int) -> Any:
-    """Copy a stretch of bytes; the place behind it in the target.
-
-    Places that cannot be negative need not be looked at for that, which makes this five times as fast.
-    """
-    read, write = np.uint64(start), np.uint64(at)
+    """Copy a stretch of bytes; the place behind it in the target."""
+    read, write = np.uint64(start), np.uint64(at)  # without the check for negative indices, it is five times as fast
     for offset in range(np.uint64(end - start)):
         target[write + offset] = source[read + offset]
     return at + end - start

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from biplanar.data.graph import Node
 from biplanar.data.rows import COLUMNS
-from biplanar.errors import needing
+from biplanar.errors import need
 
 if TYPE_CHECKING:
     import networkx
@@ -46,8 +47,6 @@ def to_json(value: Any) -> str:
 
 def words_frame(sentences: Iterable[Sentence]) -> pandas.DataFrame:
     """A row for each word of some sentences: which sentence, all columns, and where it stands in the text."""
-    with needing("formats", "pandas"):
-        import pandas
     rows = [
         {"sentence": number, "sent_id": sentence.sent_id}
         | word.to_dict()
@@ -55,28 +54,21 @@ def words_frame(sentences: Iterable[Sentence]) -> pandas.DataFrame:
         for number, sentence in enumerate(sentences)
         for word in sentence
     ]
-    return pandas.DataFrame(rows)
+    return need("pandas", "pandas", "formats").DataFrame(rows)
 
 
-def tree_graph(sentence: Sentence) -> networkx.DiGraph:
-    """A graph from heads to dependents."""
-    with needing("formats", "NetworkX"):
-        import networkx
-    graph = networkx.DiGraph(sent_id=sentence.sent_id, text=sentence.text)
+def networkx_graph(sentence: Sentence, *, enhanced: bool) -> networkx.DiGraph:
+    """A graph from heads to dependents: the tree, or the enhanced graph with its empty nodes."""
+    networkx = need("networkx", "NetworkX", "formats")
+    new_graph = networkx.MultiDiGraph if enhanced else networkx.DiGraph
+    graph = new_graph(sent_id=sentence.sent_id, text=sentence.text)
     graph.add_nodes_from((word.id, word.to_dict()) for word in sentence)
-    arcs = enumerate(zip(sentence.tree.heads, sentence.tree.deprels, strict=True), 1)
-    graph.add_edges_from((head, word, {"deprel": deprel}) for word, (head, deprel) in arcs if head)
-    return graph
-
-
-def enhanced_graph(sentence: Sentence) -> networkx.MultiDiGraph:
-    """The enhanced graph, from heads to dependents."""
-    with needing("formats", "NetworkX"):
-        import networkx
-    graph = networkx.MultiDiGraph(sent_id=sentence.sent_id, text=sentence.text)
-    graph.add_nodes_from((word.id, word.to_dict()) for word in sentence)
-    graph.add_nodes_from((node, _named(columns)) for node, columns in sentence.empty_nodes.items())
-    for node, heads in sentence.needed_graph().nodes():
+    if enhanced:
+        graph.add_nodes_from((node, _named(columns)) for node, columns in sentence.empty_nodes.items())
+        nodes: Iterable[tuple[Node, Iterable[tuple[Node, str]]]] = sentence.needed_graph().nodes()
+    else:
+        nodes = enumerate(([arc] for arc in zip(sentence.tree.heads, sentence.tree.deprels, strict=True)), 1)
+    for node, heads in nodes:
         graph.add_edges_from((head, node, {"deprel": relation}) for head, relation in heads if head != 0)
     return graph
 
@@ -87,16 +79,10 @@ def _named(columns: Iterable[str]) -> dict[str, str]:
 
 
 def displacy_dict(sentence: Sentence) -> dict[str, list[dict[str, Any]]]:
-    """Words and arcs as displaCy takes them."""
-    words, tree = zip(sentence.forms, sentence.upos, strict=True), sentence.tree
-    arcs = enumerate(zip(tree.heads, tree.deprels, strict=True), 1)
-    return {
-        "words": [{"text": form, "tag": "" if tag == "_" else tag} for form, tag in words],
-        "arcs": [_displacy_arc(head, word, deprel) for word, (head, deprel) in arcs if head],
-    }
-
-
-def _displacy_arc(head: int, dependent: int, deprel: str) -> dict[str, Any]:
-    """Its ends from left to right, counted from 0, and where its arrow points."""
-    left, right = sorted((head, dependent))
-    return {"start": left - 1, "end": right - 1, "label": deprel, "dir": "left" if dependent < head else "right"}
+    """Words and arcs as displaCy takes them; arcs have their ends from left to right, counted from 0."""
+    words, arcs = zip(sentence.forms, sentence.upos, strict=True), list[dict[str, Any]]()
+    for word, (head, deprel) in enumerate(zip(sentence.tree.heads, sentence.tree.deprels, strict=True), 1):
+        if head:
+            start, end, direction = min(head, word) - 1, max(head, word) - 1, "left" if word < head else "right"
+            arcs.append({"start": start, "end": end, "label": deprel, "dir": direction})
+    return {"words": [{"text": form, "tag": "" if tag == "_" else tag} for form, tag in words], "arcs": arcs}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from biplanar.data.conllu import COLUMNS, DEPREL, EMPTY, FEATS, HEAD, ID, LEMMA, MISC, UPOS, XPOS, parse_conllu
+from biplanar.data.conllu import DEPREL, EMPTY, FEATS, LEMMA, UPOS, XPOS, parse_conllu
 from biplanar.data.sentence import Sentence
 from biplanar.data.words import space_items
 from biplanar.errors import needing
@@ -32,23 +32,24 @@ def to_spacy(sentences: Iterable[Sentence], vocab: Vocab) -> Doc:
     with needing("spacy", "spaCy"):
         import numpy as np
         from spacy.attrs import SENT_START
+        from spacy.parts_of_speech import IDS
         from spacy.tokens import Doc
     kept = list(sentences)
     parsed = all(sentence.is_parsed for sentence in kept)
-    starts = [word == 0 for sentence in kept for word in range(len(sentence))]
     doc = Doc(
         vocab,
         words=[form for sentence in kept for form in sentence.forms],
         spaces=[space for sentence in kept for space in _spaces(sentence)],
         tags=_values(kept, XPOS),
-        pos=[_known_pos(tag) for tag in _values(kept, UPOS)],
+        pos=[tag if tag in IDS else "X" for tag in _values(kept, UPOS)],
         morphs=_values(kept, FEATS),
         lemmas=_values(kept, LEMMA),
         heads=list(_heads(kept)) if parsed else None,
         deps=[spacy_relation(one) for one in _values(kept, DEPREL)] if parsed else None,
     )
     # From heads spaCy infers where sentences start, but not always rightly if many arcs cross.
-    marks: Any = np.where(np.array(starts, dtype=bool), 1, -1).astype(np.int64).view(np.uint64)
+    starts = [-1 if word else 1 for sentence in kept for word in range(len(sentence))]
+    marks: Any = np.array(starts, dtype=np.int64).view(np.uint64)
     doc.noun_chunks_iterator = noun_chunks  # type: ignore[attr-defined]
     return doc.from_array([SENT_START], marks.reshape(-1, 1)) if len(doc) else doc
 
@@ -84,12 +85,6 @@ def _values(sentences: Sequence[Sentence], column: int) -> list[str]:
     return ["" if value == EMPTY else value for sentence in sentences for value in sentence.column(column)]
 
 
-def _known_pos(tag: str) -> str:
-    from spacy.parts_of_speech import IDS
-
-    return tag if tag in IDS else "X"
-
-
 def _spaces(sentence: Sentence) -> Iterator[bool]:
     for token in sentence.tokens:
         yield from [False] * (token.last - token.first)
@@ -120,16 +115,11 @@ def _spacy_block(number: int, words: Sequence[Token], doc: Doc) -> str:
 
 
 def _row(token: Token, numbers: dict[int, int], doc: Doc) -> list[str]:
-    row = [EMPTY] * len(COLUMNS)
-    row[ID], form = str(numbers[token.i]), re.sub(r"\s+", " ", token.text)
-    values = {1: form, LEMMA: token.lemma_, UPOS: token.pos_, XPOS: token.tag_, FEATS: str(token.morph)}
-    for column, value in values.items():
-        row[column] = _value(value)
+    form, head, deprel = re.sub(r"\s+", " ", token.text), EMPTY, EMPTY
     if doc.has_annotation("DEP"):
-        row[HEAD] = str(_head(token, numbers))
-        row[DEPREL] = (ROOT if token.dep_ == SPACY_ROOT else token.dep_) or EMPTY
-    row[MISC] = _spacy_misc(token, form, doc)
-    return row
+        head, deprel = str(_head(token, numbers)), (ROOT if token.dep_ == SPACY_ROOT else token.dep_) or EMPTY
+    values = map(_value, (form, token.lemma_, token.pos_, token.tag_, token.morph))
+    return [str(numbers[token.i]), *values, head, deprel, EMPTY, _spacy_misc(token, form, doc)]
 
 
 def _head(token: Token, numbers: dict[int, int]) -> int:

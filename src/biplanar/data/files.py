@@ -263,7 +263,14 @@ def _lock_kept(handle: int) -> Iterator[None]:
 
 
 def _rename(path: str, target: Path) -> None:
-    os.chmod(path, _permissions(target))
+    """Keep the permissions of the old file, or give those of any other new file; `mkstemp` makes private ones."""
+    if target.exists():
+        mode = stat.S_IMODE(target.stat().st_mode)
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    os.chmod(path, mode)
     os.replace(path, target)
 
 
@@ -271,12 +278,3 @@ def remove_unfinished() -> None:
     """Remove files that are being written, as the process is about to end."""
     for path in list(_unfinished):
         Path(path).unlink(missing_ok=True)
-
-
-def _permissions(target: Path) -> int:
-    """Those of the old file, or those that any other new file gets; `mkstemp` by itself makes private ones."""
-    if target.exists():
-        return stat.S_IMODE(target.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

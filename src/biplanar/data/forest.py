@@ -107,12 +107,9 @@ def offsets_of(lengths: Iterable[int]) -> Int64s:
 
 @compiled()
 def number_stretches(values: Any, starts: Any, ends: Any) -> tuple[Int32s, Int64s]:
-    """Number some stretches of an array by first appearance, equal ones alike; and the first stretch of each number.
-
-    The open-addressing table never fills up.
-    """
+    """Number some stretches of an array by first appearance, equal ones alike; and the first stretch of each number."""
     count, size = len(starts), 1024
-    while size < 2 * count:
+    while size < 2 * count:  # the open-addressing table never fills up
         size *= 2
     table = np.full(size, -1, dtype=np.int32)
     ids, firsts, found = np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int64), 0

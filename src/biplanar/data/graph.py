@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import NamedTuple
 
 from biplanar.data.rows import EMPTY
@@ -96,7 +97,7 @@ class Graph:
                     first, _, relation = relation.partition(STEP)
                     node = EnhancedHead(head, first)
                     if node not in ids:
-                        ids[node] = _next_id(word, last)
+                        ids[node] = next(one for number in count(1) if (one := f"{word}.{number}") not in last)
                         last[ids[node]] = (node,)
                     head = ids[node]
                 own.append(EnhancedHead(head, relation))
@@ -180,10 +181,3 @@ def _paths(heads: Heads, above: Mapping[str, Heads]) -> Iterator[EnhancedHead]:
         elif head not in passed:
             further = passed | {head}
             waiting += [(node, f"{relation}{STEP}{path}", further) for node, relation in reversed(above[head])]
-
-
-def _next_id(word: int, taken: Mapping[str, Heads]) -> str:
-    number = 1
-    while f"{word}.{number}" in taken:
-        number += 1
-    return f"{word}.{number}"

@@ -17,7 +17,7 @@ from biplanar.errors import FormatError, UnknownNameError
 # A sentence's columns by name: form, upos (only where the encoding needs it), the encoding's tasks, deprel.
 Columns = dict[str, list[str]]
 
-_BRACKETS = re.compile(r"[<>/\\]+")
+_BRACKETS = re.compile(r"[<>/\\]+")  # no tags: they are of another encoding, whose files may have as many columns
 
 
 def _to_tsv(columns: Columns) -> str:
@@ -67,16 +67,12 @@ def _checked_record(line: str, names: list[str], path: str, number: int) -> Colu
 
 
 def _checked(columns: Columns, path: str, lines: Sequence[int]) -> Columns:
-    """Labels may be any text, but what is written as CoNLL-U must fit into a column there.
-
-    Brackets are no tags: they come from a file of another encoding, which may have as many columns.
-    """
+    """Labels may be any text, but what is written as CoNLL-U must fit into a column there."""
     for name in ("form", "upos", "deprel"):
         values = columns.get(name, [])
         if (at := find_misfit(values)) is not None:
-            raise FormatError(
-                path, lines[at], f"{name!r} cannot be {values[at]!r}: it is empty or has tabs or line ends"
-            )
+            message = f"{name!r} cannot be {values[at]!r}: it is empty or has tabs or line ends"
+            raise FormatError(path, lines[at], message)
     for tag, line in zip(columns.get("upos", []), lines, strict=False):
         if tag == "_" or _BRACKETS.fullmatch(tag):
             raise FormatError(path, line, f"{tag!r} is no part-of-speech tag; is the file of another encoding?")

@@ -1,9 +1,10 @@
-"""The text behind sentences: what was, or what could have been, cut into their words."""
+"""The text that sentences were, or could have been, cut from; and sentences of text that is already cut into words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from biplanar.data.conllu import EMPTY, MISC, Sentence
 
@@ -58,3 +59,26 @@ def _length(sentence: Sentence) -> int:
 def starts_paragraph(sentence: Sentence) -> bool:
     """Whether a paragraph or a document begins with it."""
     return any(map(_NEW_PARAGRAPH.match, sentence.comments))
+
+
+def split_horizontal(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The words of sentences that stand a line each."""
+    words = (re.split("[ \t]+", line.strip(" \t")) for line in lines)
+    return (line for line in words if line != [""])
+
+
+def split_vertical(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The words of sentences with a word a line, before any tab, and an empty line after each sentence."""
+    words = (line.strip(" \t").partition("\t")[0] for line in lines)
+    return ([word, *takewhile(bool, words)] for word in words if word)
+
+
+def numbered(sentences: Iterable[list[str]]) -> Iterator[Sentence]:
+    """Sentences of words, with their numbers and texts as comments."""
+    for number, forms in enumerate(sentences, 1):
+        yield Sentence.from_words(forms, comments=comments_for(number, forms))
+
+
+def comments_for(number: int | str, forms: Sequence[str]) -> list[str]:
+    """What is said of a sentence that came as words."""
+    return [f"# sent_id = {number}", f"# text = {' '.join(forms)}"]

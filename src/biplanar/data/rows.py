@@ -11,7 +11,7 @@ COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DE
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC = range(10)
 EMPTY = "_"  # a column without a value
 
-_NOT_IN_COLUMNS = re.compile("[\t\n\ud800-\udfff]")
+_NOT_IN_COLUMNS = re.compile("[\t\n\ud800-\udfff]")  # lone surrogates can be written in JSON, but not in UTF-8
 
 
 def bare(line: str) -> str:
@@ -20,10 +20,7 @@ def bare(line: str) -> str:
 
 
 def find_misfit(values: Sequence[str]) -> int | None:
-    """The index of the first value that no column can hold: empty, or with a tab, a line end or a lone surrogate.
-
-    Lone surrogates can be written in JSON, but not in UTF-8.
-    """
+    """The index of the first value that no column can hold: empty, or with a tab, a line end or a lone surrogate."""
     if all(values) and not _NOT_IN_COLUMNS.search("".join(values)):
         return None
     return next(at for at, value in enumerate(values) if not value or _NOT_IN_COLUMNS.search(value))

@@ -119,8 +119,7 @@ class Sentence:
     @property
     def tokens(self) -> list[Token]:
         """The tokens of the text: multiword tokens, which must not overlap, and the words outside of them."""
-        tokens: list[Token] = []
-        done = 0
+        tokens, done = list[Token](), 0
         for match in _MULTIWORD.finditer(self.raw):
             first, last = (int(bound[:18]) for bound in match.group(1, 2))  # longer ones lead out of any sentence
             if not done < first <= last <= len(self):
@@ -128,19 +127,17 @@ class Sentence:
                 message = f"expected a multiword token within words {done + 1} to {len(self)}, found {first}-{last}"
                 raise FormatError(self.path, line, message)
             tokens += self._single_tokens(done + 1, first - 1)
-            tokens.append(self._token(first, last, match[3], match[4], True))
+            tokens.append(Token(first, last, match[3], match[4], True))
             done = last
-        return tokens + self._single_tokens(done + 1, len(self))
+        tokens += self._single_tokens(done + 1, len(self))
+        for token in tokens:
+            token.__dict__["_sentence"] = self
+        return tokens
 
     def _single_tokens(self, first: int, last: int) -> list[Token]:
         some = slice(first - 1, last)
         words = zip(self.forms[some], self.column(MISC)[some], strict=True)
-        return [self._token(word, word, form, misc, False) for word, (form, misc) in enumerate(words, first)]
-
-    def _token(self, first: int, last: int, form: str, misc: str, is_multiword: bool) -> Token:
-        token = Token(first, last, form, misc, is_multiword)
-        token.__dict__["_sentence"] = self
-        return token
+        return [Token(word, word, form, misc, False) for word, (form, misc) in enumerate(words, first)]
 
     @property
     def text(self) -> str:
@@ -275,27 +272,23 @@ class Sentence:
         if len(graph) != len(self):
             raise GraphError(f"a graph of {len(graph)} words does not fit a sentence of {len(self)}")
         renewed, old = self.with_columns({DEPS: list(map(deps_text, graph.heads))}), self.empty_nodes
-        if not (old or graph.empty):
-            return renewed
-        nodes = {node: [*old.get(node, [node, *[EMPTY] * 9])] for node, _ in graph.empty}
+        rows: dict[int, list[str]] = {}  # of empty nodes, by the word that they stand behind
         for node, heads in graph.empty:
-            nodes[node][DEPS] = deps_text(heads)
-        return renewed._with_empty_nodes(["\t".join(columns) for columns in nodes.values()])
+            columns = [*old.get(node, [node, *[EMPTY] * 9])]
+            columns[DEPS] = deps_text(heads)
+            rows.setdefault(node_order(node)[0], []).append("\t".join(columns))
+        return renewed._with_empty_nodes(rows) if old or rows else renewed
 
-    def _with_empty_nodes(self, rows: list[str]) -> Sentence:
-        """The same sentence with these lines of empty nodes, each behind its word."""
-        lines, last = list[str](), 0  # the number of the last word
-        waiting = sorted(rows, key=lambda row: node_order(row.partition("\t")[0]))
+    def _with_empty_nodes(self, rows: dict[int, list[str]]) -> Sentence:
+        lines = list[str]()
         for line in self.raw.split("\n"):
-            number = bare(line).partition("\t")[0]
-            if _EMPTY_NODE.match(line):
-                continue
-            if number.partition("-")[0].isdecimal() or not bare(line).strip():
-                end = "\r" if line.endswith("\r") else ""
-                while waiting and node_order(waiting[0].partition("\t")[0]) < (last + 1, 0):
-                    lines.append(waiting.pop(0) + end)
-                last += number.isdecimal()
-            lines.append(line)
+            number, end = bare(line).partition("\t")[0], "\r" if line.endswith("\r") else ""
+            if number.partition("-")[0].isdecimal():  # those behind no word come before the first word or token
+                lines += [row + end for row in rows.pop(0, [])]
+            if not _EMPTY_NODE.match(line):
+                lines.append(line)
+            if number.isdecimal():
+                lines += [row + end for row in rows.get(int(number), [])]
         return self._renewed("\n".join(lines), self.rows)
 
     def with_columns(self, columns: Mapping[int, Sequence[str]]) -> Sentence:
@@ -373,7 +366,7 @@ class Sentence:
 
         With `enhanced`, the enhanced graph: a `MultiDiGraph`, in which the ids of empty nodes are text (`"8.1"`).
         """
-        return conversions.enhanced_graph(self) if enhanced else conversions.tree_graph(self)
+        return conversions.networkx_graph(self, enhanced=enhanced)
 
     def to_spacy(self, vocab: Vocab) -> Doc:
         """A spaCy document of this sentence, with a token for each word."""

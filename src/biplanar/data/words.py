@@ -23,11 +23,18 @@ _ESCAPE = re.compile(r"\\[strnp\\]")
 
 
 class _Member:
-    """Something of a sentence; `Sentence` says of which."""
+    """A word or a token of a sentence, which sets `_sentence`."""
+
+    form: str
+
+    @property
+    def text(self) -> str:
+        """Its form."""
+        return self.form
 
     @property
     def sentence(self) -> Sentence:
-        """The sentence that it is of; one that was made by hand has none."""
+        """The sentence that it belongs to; one that was made by hand has none."""
         found: Sentence | None = self.__dict__.get("_sentence")
         if found is None:
             raise BiplanarError(f"this {type(self).__name__.lower()} is of no sentence")
@@ -58,14 +65,9 @@ class Word(_Member, _WordColumns):
         return f"<Word {self.id} {self.form!r} {self.upos}{arc}>"
 
     @property
-    def text(self) -> str:
-        """Its form."""
-        return self.form
-
-    @property
     def features(self) -> dict[str, str]:
         """FEATS by their names."""
-        return dict(feature.partition("=")[::2] for feature in self.feats.split("|") if self.feats != "_")
+        return parse_feats(self.feats)
 
     @property
     def head_probability(self) -> float | None:
@@ -164,11 +166,6 @@ class Token(_Member, _TokenColumns):
         return (self.first, self.last) if self.is_multiword else (self.first,)
 
     @property
-    def text(self) -> str:
-        """Its form."""
-        return self.form
-
-    @property
     def words(self) -> list[Word]:
         """The words that it is made of."""
         return self.sentence[self.first - 1 : self.last]
@@ -181,7 +178,12 @@ class Token(_Member, _TokenColumns):
     @property
     def spaced(self) -> tuple[str, str, str]:
         """The white space before it, itself as it stands in the text, and the white space behind it."""
-        return spaced(self.form, self.misc)
+        if self.misc == "_":
+            return "", self.form, " "
+        items = misc_items(self.misc)
+        behind = items.get("SpacesAfter", "" if items.get("SpaceAfter") == "No" else " ")
+        own = unescape_spaces(items["SpacesInToken"]) if "SpacesInToken" in items else self.form
+        return unescape_spaces(items.get("SpacesBefore", "")), own, unescape_spaces(behind)
 
     @property
     def start_char(self) -> int:
@@ -203,20 +205,14 @@ class Token(_Member, _TokenColumns):
         return (int(start), int(end)) if start.isdecimal() and end.isdecimal() else None
 
 
+def parse_feats(feats: str) -> dict[str, str]:
+    """The features of a FEATS column by their names."""
+    return dict(feature.partition("=")[::2] for feature in feats.split("|") if feats != "_")
+
+
 def misc_items(misc: str) -> dict[str, str]:
     """The values of a MISC column by their names; the first of a name counts."""
     return dict(item.partition("=")[::2] for item in reversed(misc.split("|")))
-
-
-def spaced(form: str, misc: str) -> tuple[str, str, str]:
-    """A token as it stands in the text: the white space before it, itself, and the white space behind it."""
-    if misc == "_":
-        return "", form, " "
-    items = misc_items(misc)
-    after = "" if items.get("SpaceAfter") == "No" else r"\s"
-    parts = items.get("SpacesBefore", ""), items.get("SpacesAfter", after)
-    before, behind = map(unescape_spaces, parts)
-    return before, unescape_spaces(items["SpacesInToken"]) if "SpacesInToken" in items else form, behind
 
 
 def space_items(after: str, before: str = "", token: str = "") -> list[str]:

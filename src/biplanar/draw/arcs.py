@@ -71,12 +71,9 @@ class PlacedArc:
 
 @dataclass(frozen=True)
 class Skyline:
-    """How high the arcs reach that one side holds so far: word w at index 2w, the gap behind it at 2w + 1.
+    """How high the arcs on one side reach; arcs that only touch are over different gaps and may share a level."""
 
-    Arcs that only touch are over different gaps, so they may share a level.
-    """
-
-    tops: Int32s
+    tops: Int32s  # over word w at index 2w, over the gap behind it at 2w + 1
     used: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))  # the levels of each word's arcs
 
     def add(self, arc: PlacedArc, *, ends_apart: bool) -> PlacedArc:

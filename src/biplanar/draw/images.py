@@ -6,30 +6,27 @@ import re
 import unicodedata
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 from biplanar.data.files import writing
 from biplanar.draw.text import escaped, is_right_to_left
-from biplanar.errors import BiplanarError, needing
+from biplanar.errors import BiplanarError, need
 
 SCALE = 2  # pixels of a PNG for each of the SVG: letters stay sharp on today's screens and in print
 
-# Endings of files that SVG is converted to.
-CONVERTED = (".png", ".pdf")
-ENDINGS = (".svg", *CONVERTED)
+ENDINGS = (".svg", ".png", ".pdf")
 
 _TEXT = re.compile("(?<=>)[^<>]+(?=<)")  # in an SVG document
 
 
 def image_of(svg: str, ending: str) -> bytes:
     """An SVG document as the bytes of a file with that ending."""
+    if ending not in ENDINGS:
+        raise BiplanarError(f"no pictures of the format {ending!r}; known endings: {', '.join(ENDINGS)}")
     if ending == ".svg":
         return f"{svg}\n".encode()
-    if ending == ".png":
-        return bytes(_cairosvg(ending).svg2png(bytestring=_in_visual_order(svg), scale=SCALE))
-    if ending == ".pdf":
-        return bytes(_cairosvg(ending).svg2pdf(bytestring=_in_visual_order(svg)))
-    raise BiplanarError(f"no pictures of the format {ending!r}; known endings: {', '.join(ENDINGS)}")
+    cairosvg, content = need("cairosvg", ending, "formats"), _in_visual_order(svg)
+    is_png = ending == ".png"
+    return bytes(cairosvg.svg2png(content, scale=SCALE) if is_png else cairosvg.svg2pdf(content))
 
 
 def save_image(svg: str, path: str | Path) -> None:
@@ -37,12 +34,6 @@ def save_image(svg: str, path: str | Path) -> None:
     image = image_of(svg, Path(path).suffix)
     with writing(path) as stream:
         stream.buffer.write(image)
-
-
-def _cairosvg(ending: str) -> Any:
-    with needing("formats", ending):
-        import cairosvg
-    return cairosvg
 
 
 def _in_visual_order(svg: str) -> bytes:

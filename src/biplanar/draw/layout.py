@@ -1,17 +1,23 @@
-"""Where words go on a line so that everything that belongs to them finds room, in cells of a terminal or in pixels."""
+"""Where words, and the rows of text under them, go on a line: in cells of a terminal or in pixels."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, Sentence
+from biplanar.data.words import parse_feats
 from biplanar.draw.arcs import PlacedArc
+from biplanar.errors import UnknownNameError
 
 Reach = tuple[int, int]  # how far something reaches to the left and to the right of a centre
 Rows = Mapping[str, Sequence[str]]  # texts under the words, a text for each word behind a name
+
+# The columns of CoNLL-U that can stand under the words.
+COLUMNS = {"upos": UPOS, "xpos": XPOS, "feats": FEATS, "lemma": LEMMA}
 
 
 @dataclass(frozen=True)
@@ -145,3 +151,56 @@ def _turn(arc: PlacedArc, word: int) -> tuple[int, int]:
     """From left to right: left arcs, the shortest first, an upright one, right arcs, the longest first."""
     direction = (arc.right > word) - (arc.left < word)
     return direction, -direction * arc.length
+
+
+# Columns of CoNLL-U under the words
+
+
+def check_columns(names: Iterable[str]) -> None:
+    """Raise an error if one of the names is that of no column."""
+    for name in names:
+        if name not in COLUMNS:
+            raise UnknownNameError("column", name, COLUMNS)
+
+
+def columns_of(sentence: Sentence, names: Iterable[str]) -> dict[str, list[str]]:
+    """Some columns of a sentence by their names: `upos`, `xpos`, `feats`, `lemma`."""
+    names = list(names)
+    check_columns(names)
+    return {name: sentence.column(COLUMNS[name]) for name in names}
+
+
+def compared_columns(gold: Rows, system: Rows) -> dict[str, list[str]]:
+    """The gold values; where the system has another, both: `NOUN vs VERB`, and of features `Case=Nom vs Acc`."""
+    return {
+        name: [
+            (_both_feats if name == "feats" else _both)(*pair) for pair in zip(gold[name], system[name], strict=True)
+        ]
+        for name in gold
+    }
+
+
+def column_rows(columns: Rows, *, whole_feats: bool = False) -> dict[str, tuple[str, ...]]:
+    """A row for each column, and one for each feature in the place of `feats`; what has no values has no row."""
+    rows: dict[str, Sequence[str]] = {}
+    for name, values in columns.items():
+        rows |= _feature_rows(values) if name == "feats" and not whole_feats else {name: values}
+    shown = {name: tuple("" if value == "_" else value for value in row) for name, row in rows.items()}
+    return {name: row for name, row in shown.items() if any(row)}
+
+
+def _feature_rows(column: Sequence[str]) -> dict[str, list[str]]:
+    """For each feature, in the order of the alphabet, its value at each word or `_`."""
+    words = [parse_feats(feats) for feats in column]
+    names = sorted({name for features in words for name in features}, key=lambda name: (name.lower(), name))
+    return {name: [features.get(name, "_") for features in words] for name in names}
+
+
+def _both(gold: str, system: str) -> str:
+    return gold if gold == system else f"{gold} vs {system}"
+
+
+def _both_feats(gold: str, system: str) -> str:
+    wanted, found = parse_feats(gold), parse_feats(system)
+    pairs = {name: _both(wanted.get(name, "_"), found.get(name, "_")) for name in wanted | found}
+    return "|".join(f"{name}={value}" for name, value in pairs.items()) or "_"

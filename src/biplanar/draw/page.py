@@ -63,12 +63,9 @@ def draw_page(
     encoding: str | None = None,
     columns: Sequence[str] = (),
     theme: str = "auto",
-    graphs: bool = False,
+    graphs: bool = False,  # whether entries are drawn with enhanced graphs
 ) -> Iterator[str]:
-    """The page in parts that are written one by one: a picture for each entry, and at the side a list of all.
-
-    `graphs`: whether entries are drawn with enhanced graphs.
-    """
+    """The page in parts that are written one by one: a picture for each entry, and at the side a list of all."""
     scheme = {"auto": "light dark"}.get(theme, theme)
     colours = partial(_colours, has_graphs=graphs)
     rules = colours(get_palette(theme)) + style_sheet(theme, has_graphs=graphs)

@@ -12,9 +12,8 @@ from biplanar.data.forest import Forest
 from biplanar.data.graph import Graph
 from biplanar.data.tree import Tree
 from biplanar.draw.arcs import ABOVE, BELOW, PlacedArc, check_drawable, crossing_dependents, place_facing
-from biplanar.draw.layout import Rows
+from biplanar.draw.layout import Rows, columns_of, compared_columns
 from biplanar.draw.svg import MOST_LEVELS, Canvas, Pen, canvas_of, shortened, to_svg
-from biplanar.draw.tags import columns_of, compared_columns
 from biplanar.draw.terminal import draw_tree
 from biplanar.draw.text import element
 from biplanar.encodings import get_encoding
@@ -82,20 +81,17 @@ def compared_canvas(
 
 @dataclass(frozen=True)
 class Entry:
-    """A sentence, numbered as in its file; `other` is the system's, where two are compared.
+    """A sentence to draw, alone or against a system's."""
 
-    `graph`: whether the enhanced graph is drawn too, where there is one; not where two are compared.
-    """
-
-    number: int
+    number: int  # in its file
     sentence: Sentence
-    other: Sentence | None = None
-    graph: bool = False
+    other: Sentence | None = None  # the system's, where two are compared
+    graph: bool = False  # whether the enhanced graph is drawn too, where there is one; not where two are compared
 
     @property
     def name(self) -> str:
         """What the file calls it, else its number."""
-        return self.sentence.comment("sent_id") or f"sentence {self.number}"
+        return self.sentence.sent_id or f"sentence {self.number}"
 
     @property
     def text(self) -> str:

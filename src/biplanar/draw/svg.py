@@ -25,8 +25,7 @@ from biplanar.draw.arcs import (
     place_arcs,
     planes_to_draw,
 )
-from biplanar.draw.layout import Layout, Measure, Rows
-from biplanar.draw.tags import column_rows
+from biplanar.draw.layout import Layout, Measure, Rows, column_rows
 from biplanar.draw.text import element, escaped, is_right_to_left, plain, shorten, text_width
 from biplanar.errors import UnknownNameError
 

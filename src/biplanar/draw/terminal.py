@@ -24,8 +24,7 @@ from biplanar.draw.arcs import (
     place_arcs,
     planes_to_draw,
 )
-from biplanar.draw.layout import Layout, Measure, Rows, halves
-from biplanar.draw.tags import column_rows
+from biplanar.draw.layout import Layout, Measure, Rows, column_rows, halves
 from biplanar.draw.text import JOINER, clean
 
 WIDEST = 2000  # cells; wider lines of words are never drawn, even where no width is asked for

@@ -86,10 +86,8 @@ def text_width(text: str, size: float, *, monospace: bool = False) -> int:
 
 
 def shorten(text: str, width: int, size: float) -> str:
-    """The text, or as much of its start as fits, with a … that says so.
-
-    It has no more characters than pixels either: some take no room, and any number of them may stand in a text.
-    """
+    """The text, or as much of its start as fits, with a … that says so."""
+    # It has no more characters than pixels either: a text may have any number of characters that take no room.
     if max(text_width(text, size), len(text)) <= width:
         return text
     end = bisect_right(range(len(text)), width, key=lambda end: max(text_width(text[:end] + "…", size), end + 1)) - 1

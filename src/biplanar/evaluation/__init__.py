@@ -7,21 +7,40 @@ sentences and words by itself is scored too. All counts are integers that add; s
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from biplanar.data.conllu import DEPS, FORM, Sentence, read_conllu
 from biplanar.errors import FormatError, UnknownNameError
-from biplanar.evaluation.alignment import Alignment, SpannedText, align
+from biplanar.evaluation.alignment import Alignment, Score, SpannedText, align
 from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap
 from biplanar.evaluation.breakdowns import BREAKDOWNS, Judged
-from biplanar.evaluation.graphs import graph_scores
-from biplanar.evaluation.metrics import conll18_scores, is_applicable, right_words, tree_scores
-from biplanar.evaluation.score import Evaluation, Score
+from biplanar.evaluation.metrics import conll18_scores, graph_scores, is_applicable, right_words, tree_scores
 
 # Sentences, or the file that they are in.
 Sentences = Iterable[Sentence] | str | Path
 
 __all__ = ["BREAKDOWNS", "Bootstrap", "Evaluation", "Score", "evaluate", "paired_bootstrap"]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores by the name of their metric, and those of breakdowns by the breakdown and the bucket."""
+
+    scores: dict[str, Score]
+    breakdowns: dict[str, dict[str, Score]] = field(default_factory=dict)
+
+    def __getitem__(self, metric: str) -> Score:
+        return self.scores[metric]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+
+        def dicts(scores: dict[str, Score]) -> dict[str, Any]:
+            return {name: score.to_dict() for name, score in scores.items()}
+
+        return {"scores": dicts(self.scores), "by": {kind: dicts(rows) for kind, rows in self.breakdowns.items()}}
 
 
 def evaluate(
@@ -34,12 +53,11 @@ def evaluate(
 ) -> Evaluation:
     """Compare a system's trees with the gold ones, given as sentences or as files of CoNLL-U.
 
-    `by` names breakdowns (see `BREAKDOWNS`).
-
-    Both must be the same text: what is compared is their characters without spaces, however they are cut. Metrics of
-    tags, features, lemmas and enhanced graphs are left out where the system predicted none. `predicted` says which
-    columns it predicted (`UPOS`, `LEMMA`, ...), if others were copied from the gold text; without it, those in which it
-    has values. With `train`, words whose form is not in these sentences are scored apart: the breakdown `known`.
+    `by` names breakdowns (see `BREAKDOWNS`). Both must be the same text: what is compared is their characters without
+    spaces, however they are cut. Metrics of tags, features, lemmas and enhanced graphs are left out where the system
+    predicted none. `predicted` says which columns it predicted (`UPOS`, `LEMMA`, ...), if others were copied from the
+    gold text; without it, those in which it has values. With `train`, words whose form is not in these sentences are
+    scored apart: the breakdown `known`.
     """
     kinds = [*by, *(["known"] if train is not None else [])]
     for kind in kinds:

@@ -1,13 +1,13 @@
-"""The words of gold and system text, and which of the system's is which gold word (CoNLL 2018 shared task)."""
+"""Which word of the system's text is which gold word (CoNLL 2018 shared task), and scores: counts that add."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from os.path import commonprefix
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from biplanar.data.arrays import Bools, Int64s
 from biplanar.data.conllu import DEPREL, Sentence
 from biplanar.data.forest import Forest
 from biplanar.errors import BiplanarError, FormatError
-from biplanar.evaluation.score import Score
 
 # How many characters of two differing texts a message quotes.
 QUOTED = 20
@@ -25,6 +24,48 @@ ROOT, NOWHERE = -1, -2
 
 # All characters of Unicode's category Zs: the shared task deletes these, and no other white space.
 _SPACES = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How many are right, of how many in the gold text, in the system's, and, if words were aligned, in both."""
+
+    correct: int
+    gold: int
+    system: int
+    aligned: int | None = None
+
+    def __add__(self, other: Score) -> Score:
+        both = None if self.aligned is None or other.aligned is None else self.aligned + other.aligned
+        return Score(self.correct + other.correct, self.gold + other.gold, self.system + other.system, both)
+
+    @property
+    def precision(self) -> float:
+        """The share of what the system found that is right."""
+        return self.correct / self.system if self.system else 0.0
+
+    @property
+    def recall(self) -> float:
+        """The share of the gold that the system found."""
+        return self.correct / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of precision and recall."""
+        total = self.gold + self.system
+        return 2 * self.correct / total if total else 0.0
+
+    @property
+    def aligned_accuracy(self) -> float | None:
+        """The share of the aligned that is right; None for metrics without an alignment."""
+        if self.aligned is None:
+            return None
+        return self.correct / self.aligned if self.aligned else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Shares and counts, for JSON."""
+        shares = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
+        return {**shares, "aligned_accuracy": self.aligned_accuracy, **asdict(self)}
 
 
 class WordSpan(NamedTuple):

@@ -11,8 +11,7 @@ import numpy as np
 from biplanar.data.arrays import Float64s, Int64s
 from biplanar.data.conllu import Sentence
 from biplanar.errors import BiplanarError
-from biplanar.evaluation.alignment import SpannedText, align
-from biplanar.evaluation.score import Score
+from biplanar.evaluation.alignment import Score, SpannedText, align
 
 # Up to how many sentences are drawn at once: it bounds the memory for large treebanks.
 DRAWN_AT_ONCE = 1 << 20
@@ -20,17 +19,13 @@ DRAWN_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """The LAS of two systems on the same text, and a confidence interval of their difference.
-
-    `p_value` is two-sided: how often a difference at least as large as the observed one would occur by chance if the
-    systems were equally good.
-    """
+    """The LAS of two systems on the same text, and a confidence interval of their difference."""
 
     system: Score
     other: Score
     low: float
     high: float
-    p_value: float
+    p_value: float  # two-sided: how often so large a difference would occur by chance between equally good systems
     confidence: float
     resamples: int
 

@@ -24,9 +24,8 @@ from biplanar.data.arrays import Bools, Int64s
 from biplanar.data.conllu import FEATS, FORM, UPOS
 from biplanar.data.forest import Column
 from biplanar.errors import BiplanarError
-from biplanar.evaluation.alignment import NOWHERE, ROOT, Alignment
-from biplanar.evaluation.graphs import enhancement_scores
-from biplanar.evaluation.score import Score
+from biplanar.evaluation.alignment import NOWHERE, ROOT, Alignment, Score
+from biplanar.evaluation.metrics import enhancement_scores
 from biplanar.planes.crossings import nonprojective
 
 # The last value of each bucket but the last, which has no end.
@@ -39,15 +38,12 @@ FAMILIARITY_METRICS = ("UPOS", "UFeats", "Lemmas", "UAS", "LAS")
 
 @dataclass(frozen=True)
 class Judged:
-    """An alignment, which of its pairs are right by each metric that applies, and the forms of the training text.
-
-    `has_graphs`: whether there are enhanced graphs to compare.
-    """
+    """An alignment, and what is known of its words."""
 
     alignment: Alignment
-    right: Mapping[str, Bools]
-    known_forms: frozenset[str] | None = None
-    has_graphs: bool = False
+    right: Mapping[str, Bools]  # by each metric that applies: which pairs are right
+    known_forms: frozenset[str] | None = None  # of the training text
+    has_graphs: bool = False  # whether there are enhanced graphs to compare
 
 
 class Buckets(NamedTuple):

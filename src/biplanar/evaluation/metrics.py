@@ -1,19 +1,22 @@
 """Metrics: those of the CoNLL 2018 shared task (Zeman et al. 2018), exact relations, whole trees, non-projectivity.
 
-`udtools` is the reference for the shared task's metrics in the tests.
+Of enhanced graphs, ELAS and EULAS of the IWPT shared tasks, and how well each kind of enhancement is found: empty nodes
+are collapsed into paths first. `udtools` is the reference for the metrics of shared tasks in the tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 
 import numpy as np
 
 from biplanar.data.arrays import Bools, Int64s
 from biplanar.data.conllu import DEPREL, FEATS, LEMMA, UPOS, XPOS
-from biplanar.evaluation.alignment import NOWHERE, Alignment, SpannedText
-from biplanar.evaluation.score import Score
+from biplanar.data.graph import STEP
+from biplanar.data.tree import Tree
+from biplanar.evaluation.alignment import NOWHERE, ROOT, Alignment, Score, SpannedText
 from biplanar.planes.crossings import nonprojective
 
 # fmt: off
@@ -40,6 +43,12 @@ COMPARED_COLUMNS = {
     "BLEX": (LEMMA,),
 }
 
+# What an arc of a graph is for: it is in the tree, with the same relation or one that tells more, or it is not.
+ENHANCEMENTS = ("tree", "lemma or case", "coordination", "control", "relative clause", "gapping", "other")
+
+# What scores an arc counts for, and what is compared there: of its head, its dependent, its relation and the tree.
+Keys = Callable[[int, int, str, Tree], list[tuple[str, str]]]
+
 
 def conll18_scores(alignment: Alignment) -> dict[str, Score]:
     """All metrics of the shared task, by their official names."""
@@ -60,10 +69,7 @@ def conll18_scores(alignment: Alignment) -> dict[str, Score]:
 
 
 def right_words(alignment: Alignment) -> dict[str, Bools]:
-    """For each metric that counts every word: in which pairs the system is right.
-
-    Where the gold text has no lemma, any lemma is right.
-    """
+    """For each metric that counts every word: in which pairs the system is right."""
     upos, xpos = alignment.agree_in(UPOS), alignment.agree_in(XPOS)
     feats = alignment.agree(lambda text: [_universal(feats) for feats in text.column(FEATS)])
     without_lemma = np.array([lemma == "_" for lemma in alignment.gold.column(LEMMA)], dtype=np.bool_)
@@ -72,7 +78,7 @@ def right_words(alignment: Alignment) -> dict[str, Bools]:
         "XPOS": xpos,
         "UFeats": feats,
         "AllTags": upos & xpos & feats,
-        "Lemmas": alignment.agree_in(LEMMA) | without_lemma[alignment.gold_at],
+        "Lemmas": alignment.agree_in(LEMMA) | without_lemma[alignment.gold_at],  # any is right if gold has none
         "UAS": alignment.right_heads,
         "LAS": alignment.right_arcs,
     }
@@ -157,15 +163,11 @@ def _nonprojective_sentences(alignment: Alignment) -> Score:
     A sentence of the system is compared with the gold sentence of the same offsets, however its words are cut; without
     such a counterpart it counts as wrong, and a gold sentence as missed.
     """
-    gold, system = (_is_nonprojective(text) for text in alignment.sides)
+    forests = (text.forest for text in alignment.sides)
+    gold, system = (np.logical_or.reduceat(nonprojective(forest), forest.offsets[:-1]) for forest in forests)
     paired = alignment.twin_sentences != NOWHERE
     wanted, found = gold[paired], system[alignment.twin_sentences[paired]]
     return Score(int((wanted & found).sum()), int(gold.sum()), int(system.sum()), int(wanted.sum()))
-
-
-def _is_nonprojective(text: SpannedText) -> Bools:
-    flags = nonprojective(text.forest)
-    return np.bincount(text.sentence_of[flags], minlength=len(text.sentences)) > 0
 
 
 def _nonprojective_dependencies(alignment: Alignment) -> Score:
@@ -178,3 +180,73 @@ def _nonprojective_dependencies(alignment: Alignment) -> Score:
     wanted, found = gold[alignment.gold_at], system[alignment.system_at]
     correct = int((wanted & found & alignment.right_heads).sum())
     return Score(correct, int(gold.sum()), int(system.sum()), int(wanted.sum()))
+
+
+# Enhanced graphs
+
+
+def graph_scores(alignment: Alignment) -> dict[str, Score]:
+    """ELAS counts arcs with the same relation, EULAS those with the same one but for its subtypes."""
+    return _arc_scores(alignment, ("ELAS", "EULAS"), lambda _head, _word, relation, _tree: _compared(relation))
+
+
+def enhancement_scores(alignment: Alignment) -> dict[str, Score]:
+    """ELAS for each kind of enhancement; an arc is of a kind by the tree of the same text."""
+    scores = _arc_scores(alignment, ENHANCEMENTS, lambda *arc: [(enhancement(*arc), arc[2])])
+    return {kind: score for kind, score in scores.items() if score.gold or score.system}
+
+
+def _arc_scores(alignment: Alignment, names: tuple[str, ...], keys: Keys) -> dict[str, Score]:
+    """As in the official script, an arc of the system is right as often as the gold graph has its like."""
+    gold, system = ([Counter(arcs) for arcs in _arcs(text, keys)] for text in alignment.sides)
+    totals = [Counter(name for word in side for _, name, _ in word.elements()) for side in (gold, system)]
+    gold_words = [*alignment.gold_words.tolist(), ROOT]  # the last one is that of `ROOT`, which is -1
+    correct: Counter[str] = Counter()
+    for g, s in zip(alignment.gold_at.tolist(), alignment.system_at.tolist(), strict=True):
+        for (head, name, relation), count in system[s].items():
+            correct[name] += gold[g][gold_words[head], name, relation] * count
+    return {name: Score(correct[name], *(total[name] for total in totals)) for name in names}
+
+
+def _arcs(text: SpannedText, keys: Keys) -> Iterator[list[tuple[int, str, str]]]:
+    """For every word, the number of the head in the text and the keys of each arc."""
+    for sentence, first in zip(text.sentences, text.forest.offsets.tolist(), strict=False):
+        tree = sentence.tree
+        graph = sentence.graph.collapsed().heads if sentence.graph else ((),) * len(sentence)
+        for word, heads in enumerate(graph, 1):
+            found = ((int(head), relation) for head, relation in heads)
+            yield [
+                (first + head - 1 if head else ROOT, *key)
+                for head, relation in found
+                for key in keys(head, word, relation, tree)
+            ]
+
+
+def _compared(relation: str) -> list[tuple[str, str]]:
+    """For each metric the relation, or the relations of a path, as it is or without subtypes."""
+    without_subtypes = STEP.join(step.partition(":")[0] for step in relation.split(STEP))
+    return [("ELAS", relation), ("EULAS", without_subtypes)]
+
+
+def enhancement(head: int, word: int, relation: str, tree: Tree) -> str:
+    """What an arc of a graph is for."""
+    if STEP in relation:
+        return "gapping"
+    if head == tree.heads[word - 1]:
+        return "tree" if relation == tree.deprels[word - 1] else "lemma or case"
+    if relation == "ref" or _is_antecedent(word, head, tree):
+        return "relative clause"
+    ends = [tree.deprels[end - 1].partition(":")[0] for end in (word, head) if end]
+    if relation.endswith(":xsubj") or ("xcomp" in ends[1:] and relation.startswith("nsubj")):
+        return "control"
+    return "coordination" if "conj" in ends else "other"
+
+
+def _is_antecedent(word: int, head: int, tree: Tree) -> bool:
+    """Whether a head is inside of a clause that modifies the word."""
+    while head:
+        above = tree.heads[head - 1]
+        if above == word:
+            return tree.deprels[head - 1].startswith(("acl", "advcl:relcl"))
+        head = above
+    return False

@@ -1,4 +1,4 @@
-"""Statistics of treebanks: the paper's deterministic tables, and how easy the labels of each encoding are to learn."""
+"""Statistics of treebanks: the paper's deterministic tables, how easy labels are to learn, and enhanced graphs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from biplanar.data.conllu import read_conllu
+from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.data.files import UTF_8, display_name
 from biplanar.data.forest import Column, Forest
 from biplanar.data.formats import COMPRESSED
 from biplanar.decoding import decode_forest
 from biplanar.encodings import ENCODINGS, Encoding, all_encodings, get_encoding
+from biplanar.encodings.graphs import GRAPH_ENCODINGS, RELATION, GraphEncoding, encode_graphs, get_graph_encoding
 from biplanar.encodings.lifting import lift, lower
+from biplanar.encodings.relations import RULES
 from biplanar.errors import FileError
 from biplanar.planes.crossings import nonprojective
 
@@ -70,17 +72,22 @@ class Treebank:
 
 def read_treebank(*paths: str | Path, text_encoding: str = UTF_8) -> Treebank:
     """The `*-train`, `*-dev` and `*-test` CoNLL-U files of a folder, compressed or not; or some files as they are."""
+    files, has_splits = _named_files(paths)
+    forests = {name: _read_forest(file, text_encoding) for name, file in files.items()}
+    return Treebank(Path(paths[0]).name if has_splits else ", ".join(files), forests, has_splits)
+
+
+def _named_files(paths: Sequence[str | Path]) -> tuple[Mapping[str, str | Path], bool]:
+    """The files of a folder by split, or files by their names; and whether there are splits."""
     places = [Path(path) for path in paths]
     if len(places) == 1 and places[0].is_dir():
-        splits = {split: _read_forest(file, text_encoding) for split, file in split_files(places[0]).items()}
-        return Treebank(places[0].name, splits)
+        return split_files(places[0]), True
     for place in places:
         if place.is_dir():
             raise FileError(f"{place}: a folder among several paths; give one folder, or files")
         if not place.exists() and str(place) != "-":
             raise FileError(f"{place}: no such file or folder")
-    files = {display_name(path): _read_forest(path, text_encoding) for path in paths}
-    return Treebank(", ".join(files), files, has_splits=False)
+    return {display_name(path): path for path in paths}, False
 
 
 def split_files(folder: Path) -> dict[str, Path]:
@@ -292,3 +299,71 @@ def _unseen_share(counts: Counts, known: Sequence[set[str]]) -> float:
 def _entropy(counts: Counts) -> float:
     shares = np.array(sorted(counts.values())) / counts.total()
     return round(float(-(shares * np.log2(shares)).sum()), 3) + 0.0
+
+
+# Enhanced graphs
+
+
+def graph_statistics(
+    *paths: str | Path, encodings: Sequence[str] | None = None, text_encoding: str = UTF_8
+) -> dict[str, Any]:
+    """The graphs of a folder's splits, or of files: what they have beyond the trees, and their labels.
+
+    Coverage and labels are of the training file, or of all files without splits; `unseen` is the share of words in the
+    other splits with a label that train lacks, in percent.
+    """
+    files, has_splits = _named_files(paths)
+    sides = {name: list(read_conllu(file, text_encoding)) for name, file in files.items()}
+    train = sides.get("train", []) if has_splits else [sentence for side in sides.values() for sentence in side]
+    others = {name: side for name, side in sides.items() if has_splits and name != "train"}
+    names = list(GRAPH_ENCODINGS) if encodings is None else encodings
+    return {
+        "graphs": {name: _graph_sizes(side) for name, side in sides.items()},
+        "encodings": {name: _graph_labels(train, others, get_graph_encoding(name)) for name in names} if train else {},
+    }
+
+
+def _graph_sizes(sentences: Sequence[Sentence]) -> dict[str, float]:
+    """How much graphs differ from trees; shares of arcs and words in percent."""
+    counts: Counter[str] = Counter(sentences=len(sentences))
+    for sentence in sentences:
+        graph = sentence.needed_graph()
+        counts["empty_nodes"] += len(graph.empty)
+        for heads, own in zip(graph.collapsed().heads, sentence.heads, strict=True):
+            shared = any(head == own for head, _ in heads)
+            counts.update(words=1, arcs=len(heads), extra=len(heads) - shared, dropped=not shared)
+    extra, dropped = percent(counts["extra"], counts["arcs"]), percent(counts["dropped"], counts["words"])
+    sizes = {name: counts[name] for name in ("sentences", "words", "arcs", "empty_nodes")}
+    return sizes | {"extra_arcs": extra, "dropped_arcs": dropped}
+
+
+def _graph_labels(
+    train: Sequence[Sentence], others: Mapping[str, list[Sentence]], encoding: GraphEncoding
+) -> dict[str, Any]:
+    columns = encode_graphs(train, encoding)
+    unseen = {split: encode_graphs(side, encoding) for split, side in others.items()}
+    rules = np.isin(columns[RELATION].names, RULES)
+    return {
+        **_graph_coverage(train, columns[encoding.task], encoding),
+        "labels": {task: len(column.names) for task, column in columns.items()},
+        "relations_by_rule": percent(int(rules[columns[RELATION].ids].sum()), len(columns[RELATION].ids)),
+        "unseen": {
+            split: {task: _unseen(column, set(columns[task].names))[-1] for task, column in one.items()}
+            for split, one in unseen.items()
+        },
+    }
+
+
+def _graph_coverage(sentences: Sequence[Sentence], labels: Column, encoding: GraphEncoding) -> dict[str, float]:
+    """Arcs and sentences that come back from their labels, in percent."""
+    counts: Counter[str] = Counter()
+    forest = Forest.from_sentences(sentences)
+    changes = encoding.decode(labels, forest)
+    for sentence, start in zip(sentences, forest.offsets.tolist(), strict=False):
+        graph = sentence.needed_graph().collapsed()
+        wanted = Counter((int(head), place) for place, heads in enumerate(graph.heads, start) for head, _ in heads)
+        basic = enumerate(sentence.heads, start)
+        found = Counter((head, place) for place, own in basic for head in changes.get(place, [own]))
+        counts.update(arcs=wanted.total(), covered=(wanted & found).total(), whole=wanted == found)
+    whole = percent(counts["whole"], len(sentences))
+    return {"covered_arcs": percent(counts["covered"], counts["arcs"]), "whole_sentences": whole}

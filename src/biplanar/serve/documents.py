@@ -15,10 +15,9 @@ from biplanar.decoding import get_decoder
 from biplanar.decoding.search import finds_several_trees
 from biplanar.draw import Entry, draw_comparison, paired
 from biplanar.draw.arcs import planes_to_draw
-from biplanar.draw.layout import Rows
+from biplanar.draw.layout import COLUMNS, Rows, check_columns, columns_of
 from biplanar.draw.sentences import Differences, label_rows, shown_planes
 from biplanar.draw.svg import canvas_of, to_svg
-from biplanar.draw.tags import COLUMNS, check_columns, columns_of
 from biplanar.draw.text import is_right_to_left
 from biplanar.encodings import get_encoding
 from biplanar.encodings.columns import GRAPHS

@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from typing_extensions import TypedDict  # which pydantic wants before Python 3.12
 
 from biplanar.decoding import DEFAULT_DECODER
-from biplanar.draw.tags import COLUMNS
+from biplanar.draw.layout import COLUMNS
 from biplanar.encodings.replay import Step
 from biplanar.errors import UnknownNameError
 from biplanar.serve.responses import refusal

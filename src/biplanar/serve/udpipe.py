@@ -8,7 +8,7 @@ from typing import Any
 
 from biplanar import __version__
 from biplanar.data.conllu import DEPREL, DEPS, FEATS, HEAD, LEMMA, MISC, UPOS, XPOS, Sentence, parse_conllu
-from biplanar.data.raw_text import starts_paragraph, token_text
+from biplanar.data.raw_text import numbered, split_horizontal, split_vertical, starts_paragraph, token_text
 from biplanar.errors import UnknownNameError
 from biplanar.pipeline.options import ParseOptions
 from biplanar.serve.forms import Fields
@@ -17,7 +17,6 @@ from biplanar.serve.models import Model, Models
 from biplanar.serve.responses import refusal
 from biplanar.serve.schemas import ProcessRequest, validated
 from biplanar.tokenizer.segmenter import HINT, ONLY
-from biplanar.tokenizer.words import numbered, split_horizontal, split_vertical
 
 TOKENIZER, CONLLU = "tokenizer", "conllu"
 TOKENIZERS = (TOKENIZER, "generic_tokenizer")

@@ -16,7 +16,6 @@ from biplanar.data.arrays import Bools, Float32s, Int64s
 from biplanar.data.forest import Column
 from biplanar.errors import LabelError
 from biplanar.tagger.features import Vocabulary
-from biplanar.tokenizer.multiword import rule_of
 from biplanar.tokenizer.units import Units
 
 TASKS = END, CUT, WORDS = "end", "cut", "multiword"
@@ -64,10 +63,7 @@ def decode_tokens(
     ends_sentence: Bools,
     line_is_sentence: bool = False,
 ) -> Tokens:
-    """The tokens of the best labels. Sentences end where `ends_sentence` says so, and maybe elsewhere.
-
-    With `line_is_sentence`, they end nowhere else.
-    """
+    """The tokens of the best labels; sentences end where `ends_sentence` says, with `line_is_sentence` only there."""
     if not len(units):
         return Tokens(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, bool))
     ends, closes = _ends(units, scores[END], names[END])
@@ -118,8 +114,3 @@ def check_tasks(vocabulary: Vocabulary) -> Vocabulary:
 
 def _number(names: Sequence[str], label: str) -> int:
     return names.index(label) if label in names else -1
-
-
-def rules_of(tokens: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[int, str]]:
-    """The rules of multiword tokens among some tokens, each a form and its words."""
-    return [(number, rule_of(form, words)) for number, (form, words) in enumerate(tokens) if len(words) > 1]

@@ -10,7 +10,7 @@ import numpy as np
 
 from biplanar.data.arrays import Int64s
 from biplanar.data.conllu import EMPTY
-from biplanar.data.conllu_bytes import ConlluRows, ConlluTable
+from biplanar.data.conllu_bytes import ConlluTable
 from biplanar.data.forest import Column, number_stretches, offsets_of
 from biplanar.data.words import space_items
 from biplanar.tokenizer.labels import Tokens
@@ -56,8 +56,9 @@ class SegmentedText:
         codes = code_points(text)
         ids, firsts = number_stretches(codes, tokens.starts, tokens.ends)
         names = [text[a:b] for a, b in zip(tokens.starts[firsts].tolist(), tokens.ends[firsts].tolist(), strict=True)]
-        forms = _Numbers([])
-        ids = np.array([forms[_SPACES.sub(" ", name)] for name in names], dtype=np.int32)[ids]
+        forms: dict[str, int] = {}
+        numbers = [forms.setdefault(_SPACES.sub(" ", name), len(forms)) for name in names]
+        ids = np.array(numbers, dtype=np.int32)[ids]
         misc = self._misc(text, codes, parts, spacing)
         counts = np.ones(len(ids), dtype=np.int64)  # rows of each token
         for token, words in self.words.items():
@@ -70,12 +71,11 @@ class SegmentedText:
         for token, words in self.words.items():
             row = int(rows[token])
             lasts[row] = words_before[token + 1] - words_before[first_of[token]]
-            form_ids[row + 1 : row + 1 + len(words)] = [forms[word] for word in words]
+            form_ids[row + 1 : row + 1 + len(words)] = [forms.setdefault(word, len(forms)) for word in words]
             misc_ids[row + 1 : row + 1 + len(words)] = misc.names.index(EMPTY)
         comments = self._comments(parts, tokens.starts[sentences[:-1]])
-        return ConlluTable.of_rows(
-            ConlluRows(comments, Column(form_ids, tuple(forms)), Column(misc_ids, misc.names), lasts, rows[sentences])
-        )
+        columns = Column(form_ids, tuple(forms)), Column(misc_ids, misc.names)
+        return ConlluTable.of_rows(comments, *columns, lasts, rows[sentences])
 
     def sentence_counts(self, parts: Sequence[TextPart]) -> list[int]:
         """How many sentences each part has."""
@@ -109,7 +109,7 @@ class SegmentedText:
         stops = np.minimum(np.append(tokens.starts[1:], len(codes)), bounds[paragraph])
         leads = np.maximum(np.append(0, stops[:-1]), bounds[paragraph - 1])
         ids = np.where(stops == tokens.ends, 1, 0).astype(np.int32)
-        names = _Numbers([EMPTY, NO_SPACE])
+        names = {EMPTY: 0, NO_SPACE: 1}
         odd = np.zeros(len(ids), dtype=bool)
         if spacing.normalized_spaces:
             ids[stops == len(codes)] = 0  # the end of a text is as good as a space
@@ -127,13 +127,12 @@ class SegmentedText:
                 items = space_items(text[end:stop], text[int(leads[token]) : start], inside)
             if spacing.ranges:
                 items.append(f"TokenRange={start + shifts[token]}:{end + shifts[token]}")
-            ids[token] = names["|".join(items) or EMPTY]
+            ids[token] = names.setdefault("|".join(items) or EMPTY, len(names))
         return Column(ids, tuple(names))
 
     def _shifts(self, parts: Sequence[TextPart]) -> Int64s:
         """What to add to the places of each token to get those in its text."""
-        lengths = [sum(map(len, part.paragraphs)) for part in parts]
-        starts = offsets_of(lengths)[:-1]
+        starts = offsets_of(sum(map(len, part.paragraphs)) for part in parts)[:-1]
         shifts = np.array([part.start for part in parts], dtype=np.int64) - starts
         return np.asarray(shifts[np.searchsorted(starts, self.tokens.starts, side="right") - 1])
 
@@ -142,14 +141,3 @@ class SegmentedText:
         spaces = np.zeros(len(codes) + 1, dtype=np.int32)
         np.cumsum((codes <= ord(" ")) | (codes > 0x7F), out=spaces[1:])
         return np.asarray(spaces[self.tokens.ends] > spaces[self.tokens.starts])
-
-
-class _Numbers(dict[str, int]):
-    """Numbers for texts, in the order in which they are asked for."""
-
-    def __init__(self, first: Sequence[str]) -> None:
-        super().__init__({text: number for number, text in enumerate(first)})
-
-    def __missing__(self, text: str) -> int:
-        self[text] = len(self)
-        return self[text]

@@ -173,14 +173,8 @@ def _ends(units: Units, line_breaks: str) -> Bools:
 def _windows(offsets: Int64s) -> tuple[Int64s, Int64s, Bools]:
     """The units of all windows end to end, where these begin, and which units are not there for others only."""
     places, lengths, core = list[Int64s](), list[int](), list[Bools]()
-    step = WINDOW - 2 * MARGIN
-    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        if end - start <= WINDOW:
-            own = np.arange(start, end)
-            places.append(own)
-            core.append(np.ones(len(own), dtype=bool))
-            lengths += [len(own)] if len(own) else []
-            continue
+    for start, end in pairwise(offsets.tolist()):
+        step = WINDOW if end - start <= WINDOW else WINDOW - 2 * MARGIN
         for first in range(start, end, step):
             own = np.arange(max(start, first - MARGIN), min(end, first + step + MARGIN))
             places.append(own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 
 from biplanar.data.arrays import Int64s
 from biplanar.data.conllu import EMPTY, Sentence
-from biplanar.data.forest import Column
+from biplanar.data.forest import Column, offsets_of
 from biplanar.data.raw_text import starts_paragraph
 from biplanar.encodings.columns import UNLABELLED
 from biplanar.evaluation import Score
@@ -24,8 +25,8 @@ from biplanar.tagger.loop import TrainingLoop
 from biplanar.tagger.network import build_network
 from biplanar.tagger.tensors import TensorBatch
 from biplanar.tagger.weights import checksum
-from biplanar.tokenizer.labels import TASKS, Tokens, encode_tokens, rules_of
-from biplanar.tokenizer.multiword import MultiwordTokens
+from biplanar.tokenizer.labels import TASKS, Tokens, encode_tokens
+from biplanar.tokenizer.multiword import MultiwordTokens, rule_of
 from biplanar.tokenizer.segmenter import UnitTagger
 from biplanar.tokenizer.units import Units
 
@@ -48,30 +49,17 @@ MOST_SENTENCES = 40
 LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED = 0.06, 0.02, 0.06, 0.08, 0.06, 0.03
 
 
-@dataclass(frozen=True)
-class TextSentence:
-    """A sentence as it stands in a text."""
+class TextToken(NamedTuple):
+    """A token as it stands in a text."""
 
-    tokens: list[str]
-    gaps: list[str]  # between tokens: a space, or nothing
-    words: list[tuple[str, ...]]  # of each multiword token
-    hints: list[tuple[str, ...]]  # of each token: values of `HINTS`, of its last word
+    text: str
+    gap: str  # the white space behind it
+    words: tuple[str, ...]  # of a multiword token
+    hints: tuple[str, ...]  # values of `HINTS`, of its last word
+    closes: bool = False  # whether a sentence ends with it
 
-    @classmethod
-    def of(cls, sentence: Sentence) -> TextSentence:
-        """With single spaces, as the texts of treebanks have."""
-        tokens = sentence.tokens
-        parts = [token.spaced for token in tokens]
-        words = [tuple(word.form for word in token.words) if token.is_multiword else () for token in tokens]
-        hints = [tuple(getattr(token.words[-1], hint) for hint in HINTS) for token in tokens]
-        return cls([own for _, own, _ in parts], [" " if after else "" for *_, after in parts[:-1]], words, hints)
 
-    def without_final_punctuation(self) -> TextSentence:
-        """Unless there is nothing else."""
-        last = len(self.tokens)
-        while last > 1 and not any(map(str.isalnum, self.tokens[last - 1])):
-            last -= 1
-        return TextSentence(self.tokens[:last], self.gaps[: last - 1], self.words[:last], self.hints[:last])
+TextSentence = Sequence[TextToken]
 
 
 def paragraphs_of_sentences(sentences: Iterable[Sentence]) -> list[list[TextSentence]]:
@@ -80,8 +68,17 @@ def paragraphs_of_sentences(sentences: Iterable[Sentence]) -> list[list[TextSent
     for sentence in sentences:
         if not paragraphs or starts_paragraph(sentence):
             paragraphs.append([])
-        paragraphs[-1].append(TextSentence.of(sentence))
+        paragraphs[-1].append(list(_text_tokens(sentence)))
     return paragraphs
+
+
+def _text_tokens(sentence: Sentence) -> Iterator[TextToken]:
+    """The tokens with single spaces, as the texts of treebanks have."""
+    for token in sentence.tokens:
+        (_, text, after), words = token.spaced, token.words
+        hints = tuple(getattr(words[-1], hint) for hint in HINTS)
+        forms = tuple(word.form for word in words) if token.is_multiword else ()
+        yield TextToken(text, " " if after else "", forms, hints)
 
 
 @dataclass(frozen=True)
@@ -96,22 +93,17 @@ class Rendering:
     @classmethod
     def of(cls, paragraphs: Sequence[Sequence[TextSentence]], rng: np.random.Generator | None = None) -> Rendering:
         """As the treebank has it, or, with a random generator, some paragraphs in other ways."""
-        texts, starts, ends, closes, at = list[str](), list[int](), list[int](), list[bool](), 0
-        tokens, hints = list[tuple[str, Sequence[str]]](), list[tuple[str, ...]]()
+        texts, tokens = list[str](), list[TextToken]()
         for sentences in paragraphs if rng is None else _shorter(paragraphs, rng):
-            parts = list[str]()
-            for own, gap, words, known, is_last in _rendered(sentences, rng):
-                tokens.append((own, words))
-                hints.append(known)
-                starts.append(at)
-                ends.append(at + len(own))
-                closes.append(is_last)
-                parts += own, gap
-                at += len(own) + len(gap)
-            texts.append("".join(parts))
-        found = Tokens(np.array(starts), np.array(ends), np.array(closes), rules_of(tokens))
-        units = Units.of(texts)
-        return cls(texts, found, units, encode_tokens(units, found) | _hint_labels(units, found, hints))
+            own = list(_rendered(sentences, rng))
+            texts.append("".join(token.text + token.gap for token in own))
+            tokens += own
+        starts = offsets_of(len(token.text) + len(token.gap) for token in tokens)[:-1]
+        ends = starts + np.array([len(token.text) for token in tokens])
+        rules = [(number, rule_of(one.text, one.words)) for number, one in enumerate(tokens) if len(one.words) > 1]
+        found, units = Tokens(starts, ends, np.array([token.closes for token in tokens]), rules), Units.of(texts)
+        hints = _hint_labels(units, found, [token.hints for token in tokens])
+        return cls(texts, found, units, encode_tokens(units, found) | hints)
 
 
 def _hint_labels(units: Units, tokens: Tokens, hints: Sequence[tuple[str, ...]]) -> dict[str, Column]:
@@ -135,26 +127,30 @@ def _shorter(
             start += size
 
 
-def _rendered(
-    sentences: Sequence[TextSentence], rng: np.random.Generator | None
-) -> Iterator[tuple[str, str, Sequence[str], tuple[str, ...], bool]]:
-    """The tokens of a paragraph, the white space behind each, its words and hints, and whether a sentence ends."""
+def _rendered(sentences: Sequence[TextSentence], rng: np.random.Generator | None) -> Iterator[TextToken]:
+    """The tokens of a paragraph, rendered in one way."""
     shares = np.array([LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED])
     chosen = np.zeros(len(shares), dtype=bool) if rng is None else rng.random(len(shares)) < shares
     lower, upper, unpunctuated, lines, wrapped, glued = chosen.tolist()
     width, column = 0 if rng is None else int(rng.integers(40, 90)), 0
     for sentence in sentences:
-        one = sentence.without_final_punctuation() if unpunctuated else sentence
-        is_stopped = not one.tokens[-1][-1].isalnum()
-        between = "\n" if lines else "" if glued and is_stopped else " "
-        last = len(one.tokens) - 1
-        parts = zip(one.tokens, [*one.gaps, between], one.words, one.hints, strict=True)
-        for number, (own, gap, words, hints) in enumerate(parts):
+        *tokens, last = _without_final_punctuation(sentence) if unpunctuated else sentence
+        between = "\n" if lines else "" if glued and not last.text[-1].isalnum() else " "
+        for token in (*tokens, last._replace(gap=between, closes=True)):
+            own, gap = token.text, token.gap
             text = own.lower() if lower else own.upper() if upper else own
             column += len(own) + len(gap)
             if wrapped and gap == " " and column > width:
                 gap, column = "\n", 0
-            yield text if len(text) == len(own) else own, gap, words, hints, number == last
+            yield token._replace(text=text if len(text) == len(own) else own, gap=gap)
+
+
+def _without_final_punctuation(sentence: TextSentence) -> TextSentence:
+    """Unless there is nothing else."""
+    last = len(sentence)
+    while last > 1 and not any(map(str.isalnum, sentence[last - 1].text)):
+        last -= 1
+    return sentence[:last]
 
 
 @dataclass(frozen=True)
@@ -193,9 +189,8 @@ class SegmenterTrainer(TrainingLoop):
         self.config = config
         paragraphs, rng = paragraphs_of_sentences(train), np.random.default_rng(seed)
         plain, self.dev = Rendering.of(paragraphs), Rendering.of(paragraphs_of_sentences(dev))
-        self.multiword = MultiwordTokens.of(
-            pair for some in paragraphs for one in some for pair in zip(one.tokens, one.words, strict=True) if pair[1]
-        )
+        tokens = (token for sentences in paragraphs for sentence in sentences for token in sentence)
+        self.multiword = MultiwordTokens.of((token.text, token.words) for token in tokens if token.words)
         renderings = [Rendering.of(paragraphs, rng) for _ in range(RENDERINGS)]
         self._parts, self._forms, self._words = _joined(renderings)
         vocabulary = Vocabulary.of(
@@ -225,12 +220,12 @@ class SegmenterTrainer(TrainingLoop):
 
     def corpus_of_epoch(self) -> Corpus:
         """Windows of a rendering that begin at other units than last time."""
-        part, rng = self._parts[self.epoch % len(self._parts)], np.random.default_rng([self.seed, self.epoch, 1])
-        count = part.end - part.start
+        rng = np.random.default_rng([self.seed, self.epoch, 1])
+        self._start, paragraphs = self._parts[self.epoch % len(self._parts)]
+        count = paragraphs[-1]
         cuts = np.arange(rng.integers(1, WINDOW), count, WINDOW)
-        offsets = np.unique(np.concatenate([part.paragraphs, cuts, [0, count]]))
-        self._start = part.start
-        return Corpus(self._forms, self._words[part.start : part.end], offsets)
+        offsets = np.unique(np.concatenate([paragraphs, cuts]))
+        return Corpus(self._forms, self._words[self._start : self._start + count], offsets)
 
     def gold_arrays(self, chosen: Int64s, mask: NDArray[np.bool_]) -> tuple[Int64s]:
         """Where the units are among those of all renderings."""
@@ -270,23 +265,14 @@ class SegmenterTrainer(TrainingLoop):
         return SegmenterRecord(self.epoch, self.epochs, loss, scores[0], scores[1], speed, best)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The units of a rendering among those of all."""
-
-    start: int
-    end: int
-    paragraphs: Int64s  # where they begin, from 0
-
-
-def _joined(renderings: Sequence[Rendering]) -> tuple[list[_Part], list[str], Int64s]:
-    """Where each rendering is, all forms, and the units of all renderings as numbers of these."""
+def _joined(renderings: Sequence[Rendering]) -> tuple[list[tuple[int, Int64s]], list[str], Int64s]:
+    """Where each rendering and its paragraphs start, all forms, and the units of all renderings as numbers of these."""
     known: dict[str, int] = {}
-    parts, words, start = list[_Part](), list[Int64s](), 0
+    parts, words, start = list[tuple[int, Int64s]](), list[Int64s](), 0
     for one in renderings:
         numbers = np.array([known.setdefault(form, len(known)) for form in one.units.forms], dtype=np.int64)
         words.append(numbers[one.units.numbers])
-        parts.append(_Part(start, start + len(one.units), one.units.offsets[:-1]))
+        parts.append((start, one.units.offsets))
         start += len(one.units)
     return parts, list(known), np.concatenate(words)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, Sentence
-from biplanar.data.files import writing
+from biplanar.data.files import read_buffers, writing
 from biplanar.data.raw_text import token_text
 from biplanar.errors import BiplanarError, FileError, FormatError, needing
 from biplanar.tokenizer import udpipe_trainer
@@ -62,11 +62,7 @@ class UDPipeSegmenter(Segmenter):
     @classmethod
     def load(cls, path: str | Path) -> UDPipeSegmenter:
         """Read a model that `train_segmenter` or UDPipe 1 has written, and what it keeps whole if that lies beside."""
-        try:
-            with Path(path).open("rb") as stream:
-                begins_well = stream.read(len(_MAGIC)) == _MAGIC
-        except OSError as error:
-            raise FileError(f"{path}: {error.strerror or error}") from error
+        begins_well = next(read_buffers(path), b"").startswith(_MAGIC)
         model = udpipe.Model.load(str(path)) if begins_well else None
         if model is None:
             raise FileError(f"{path}: not a UDPipe model, or a damaged one")
@@ -137,20 +133,18 @@ def train_udpipe(
     tagger: bool = False,
     seed: int = 0,
 ) -> None:
-    """Train UDPipe's tokenizer, and if wanted its tagger, on a treebank and write them to a file.
+    """Train UDPipe's tokenizer, and if wanted its tagger, and write them and `WholeTokens` to files side by side.
 
-    Beside it comes what the tokenizer has to keep whole (`WholeTokens`).
-
-    None: as many epochs as suit the size of the treebank. The one that does best on `dev` is kept, or else the last.
-    UDPipe always draws the same random numbers: what `seed` changes is the order in which it meets the sentences.
+    By default, as many epochs as suit the size of the treebank. The one that does best on `dev` is kept, or else the
+    last. UDPipe always draws the same random numbers: what `seed` changes is the order in which it meets the sentences.
     """
     shuffled = list(train)
     Random(seed).shuffle(shuffled)
-    treebank = {"train": _to_udpipe(shuffled, tagger), "dev": _to_udpipe(dev or [], tagger)}
     options = {**TOKENIZER, "epochs": epochs or epochs_for(train)}
     whole_tokens = WholeTokens.learn(train)
     job = {
-        **treebank,
+        "train": _to_udpipe(shuffled, tagger),
+        "dev": _to_udpipe(dev or [], tagger),
         "tokenizer": ";".join(f"{name}={value}" for name, value in options.items()),
         "tagger": "" if tagger else "none",
     }

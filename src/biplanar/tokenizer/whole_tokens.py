@@ -85,18 +85,12 @@ class WholeTokens:
                 elif following and following.form == "." and not token.space_after:
                     final[f"{token.form}."] += 1
             _count_patterns(sentence, tokens, whole, cut)
-        learned = {
-            form for form, count in inside.items() if count >= LEAST_INSIDE and final[form] <= MOST_FINAL * count
-        }
-        return cls(
-            tuple(sorted(form for form in learned if before_capitals[form])),
-            tuple(sorted(form for form in learned if not before_capitals[form])),
-            tuple(
-                name
-                for name, pattern in PATTERNS.items()
-                if whole[name] >= cut[name] and (whole[name] or not pattern.needs_evidence)
-            ),
-        )
+        frequent = sorted(form for form, count in inside.items() if count >= LEAST_INSIDE)
+        learned = [form for form in frequent if final[form] <= MOST_FINAL * inside[form]]
+        titles = tuple(form for form in learned if before_capitals[form])
+        others = tuple(form for form in learned if not before_capitals[form])
+        known = (name for name, one in PATTERNS.items() if whole[name] or not one.needs_evidence)
+        return cls(titles, others, tuple(name for name in known if whole[name] >= cut[name]))
 
     @classmethod
     def load(cls, path: Path) -> WholeTokens:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from biplanar.data.conllu import Sentence
 from biplanar.data.files import read_lines
-from biplanar.tokenizer.words import numbered, split_horizontal, split_vertical
+from biplanar.data.raw_text import numbered, split_horizontal, split_vertical
 
 
 def read_horizontal(path: str | Path) -> Iterator[Sentence]:

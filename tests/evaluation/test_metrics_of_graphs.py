@@ -15,7 +15,7 @@ from biplanar.data.conllu import DEPREL, DEPS, HEAD
 from biplanar.data.graph import EnhancedHead
 from biplanar.errors import FormatError
 from biplanar.evaluation import Evaluation, evaluate
-from biplanar.evaluation.graphs import ENHANCEMENTS
+from biplanar.evaluation.metrics import ENHANCEMENTS
 from tests.graph_files import ENHANCED, enhanced_files
 from tests.strategies import graphs, trees
 
