@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from biplanar.cli.options import limit_option, speed_option
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 
 DEFAULTS = ServerConfig()
 
