@@ -15,8 +15,8 @@ from benchmarks.output import markdown_table
 import biplanar
 from biplanar import ENCODINGS, Tree
 from biplanar.cli import app
+from biplanar.serve import MEBIBYTE, ServerConfig
 from biplanar.serve.app import Service
-from biplanar.serve.config import MEBIBYTE, ServerConfig
 from biplanar.serve.openapi import REFUSALS, describe
 from biplanar.tagger.config import AUTO, CONFIGS, NONE, TYPES, Auto, Bounds, Config
 

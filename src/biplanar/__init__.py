@@ -1,6 +1,6 @@
 """Biplanar: dependency parsing as tagging, crossing arcs included.
 
-What stands here is loaded when it is first used, so that `import biplanar` and `biplanar --help` are quick.
+Names are loaded when they are first used, so that `import biplanar` and `biplanar --help` are quick.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from biplanar.plugins import hook
+from biplanar.plugins import HOOKS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,28 +36,22 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "DECODERS": "decoding",
-    "ENCODINGS": "encodings",
-    "BiplanarError": "errors",
-    "Document": "pipeline.document",
-    "Graph": "data.graph",
-    "ParseOptions": "pipeline.options",
-    "Parser": "pipeline.parser",
-    "Sentence": "data.conllu",
-    "Tree": "data.tree",
-    "Word": "data.conllu",
-    "decode": "decoding.labels",
-    "decode_all": "decoding.labels",
-    "encode": "decoding.labels",
-    "encode_all": "decoding.labels",
-    "evaluate": "evaluation",
-    "load": "pipeline.loading",
-    "parse_conllu": "data.conllu",
-    "planes_of": "planes.assignment",
-    "read_conllu": "data.conllu",
-    "write_conllu": "data.conllu",
+_NAMES = {
+    "data.conllu": ("Sentence", "Word", "parse_conllu", "read_conllu", "write_conllu"),
+    "data.graph": ("Graph",),
+    "data.tree": ("Tree",),
+    "decoding": ("DECODERS",),
+    "decoding.labels": ("decode", "decode_all", "encode", "encode_all"),
+    "encodings": ("ENCODINGS",),
+    "errors": ("BiplanarError",),
+    "evaluation": ("evaluate",),
+    "pipeline.document": ("Document",),
+    "pipeline.loading": ("load",),
+    "pipeline.options": ("ParseOptions",),
+    "pipeline.parser": ("Parser",),
+    "planes.assignment": ("planes_of",),
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
 __all__ = list(_HOMES)
 
@@ -72,17 +66,15 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
 
 
-# What sentences can do through higher rooms.
+# Methods of sentences and trees that need higher rooms.
 
 
-@hook("html")
 def _html(sentence: Sentence) -> str:
     from biplanar.draw import Entry
 
     return Entry(1, sentence).html()
 
 
-@hook("draw")
 def _draw(sentence: Sentence, path: str | Path | None, **options: Any) -> str:
     from biplanar.draw import draw_sentence, save_image
 
@@ -92,15 +84,16 @@ def _draw(sentence: Sentence, path: str | Path | None, **options: Any) -> str:
     return svg
 
 
-@hook("is_projective")
 def _is_projective(tree: Tree) -> bool:
     from biplanar.planes.crossings import is_projective
 
     return is_projective(tree)
 
 
-@hook("planes")
 def _planes(tree: Tree) -> list[int]:
     from biplanar.draw.arcs import planes_to_draw
 
     return planes_to_draw(tree)
+
+
+HOOKS.update(html=_html, draw=_draw, is_projective=_is_projective, planes=_planes)

@@ -19,20 +19,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba as _numba
-from numba.core import caching as _caching
-from numba.core import event as _event
-from numba.core import runtime as _runtime
-from numba.core import types as _types
+import numba
+from numba.core import caching, event, runtime, types
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-# Numba's types differ by version.
-numba: Any = _numba
-event: Any = _event
-caching: Any = _caching
-runtime: Any = _runtime
-types: Any = _types
 
 PACKAGE = Path(__file__).parent
 
@@ -42,10 +32,10 @@ ROOMS = ("data", "planes", "encodings", "decoding")
 # Seconds of compilation after which a log record says what is going on.
 PATIENCE = 1.0
 
-# What the environment calls the folder that numba's own caches go to.
+# The environment variable of numba's cache folder.
 CACHE_VARIABLE = "NUMBA_CACHE_DIR"
 
-# How the folder for these sources is called, and the one above it where no place could be written to.
+# The names of the cache folder, and of its temporary parent where nothing else is writable, begin with these.
 PREFIX, TEMPORARY = "compiled-", "biplanar-cache-"
 
 logger = logging.getLogger(__name__)

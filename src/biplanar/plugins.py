@@ -1,4 +1,4 @@
-"""What is added from above: functions of higher rooms that sentences call, and what installed packages bring.
+"""Extension points: functions of higher rooms that sentences call, and entry points of installed packages.
 
 `import biplanar` loads this module, which must not load NumPy.
 """
@@ -6,24 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from biplanar.errors import BiplanarError
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-# By name; `data` imports no higher room, so the package registers them.
+# By name; `data` imports no higher room, so the package enters them.
 HOOKS: dict[str, Callable[..., Any]] = {}
-
-
-def hook(name: str) -> Callable[[Function], Function]:
-    """Register a function of a higher room under that name."""
-
-    def register(function: Function) -> Function:
-        HOOKS[name] = function
-        return function
-
-    return register
 
 
 def add_installed(group: str, known: dict[str, Any]) -> None:

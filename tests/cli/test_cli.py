@@ -147,7 +147,7 @@ class TestEncodeAndDecode:
         result = run("encode", words, "--encoding", "1p-brackets")
         assert result.code == 0
         assert result.err == (
-            "biplanar: 1 of 2 sentences have arcs that 1p-brackets cannot express; they will not come back whole\n"
+            "biplanar: 1 of 2 sentences have arcs that 1p-brackets cannot express; decoding loses them\n"
         )
 
     def test_compressed_input(self, run, words, tmp_path):
@@ -385,8 +385,8 @@ class TestTheRest:
         result = run("demo", "--encodings")
         assert (result.code, result.err) == (0, "")
         assert all(f"\n{name}: " in result.out for name in ENCODINGS)
-        assert "2p-greedy: 1 of 6 heads come back wrong" in result.out
-        assert "2p-prop: comes back whole" in result.out
+        assert "2p-greedy: 1 of 6 heads are decoded wrongly" in result.out
+        assert "2p-prop: decoded without loss" in result.out
 
     def test_no_arguments_show_the_help(self, run):
         result = run()

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from biplanar.cli.common import new_table, show
 from biplanar.cli.evaluate import _table
-from biplanar.cli.tables import new_table, show
 from biplanar.evaluation import Score
 
 

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from biplanar.cli import app
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 from biplanar.serve.models import Models
 from tests.paths import ROOT
 from tests.serve.conftest import serving

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,7 +9,7 @@ from biplanar.errors import FileError
 from biplanar.pipeline.model_folder import ModelFolder
 
 srsly = pytest.importorskip("srsly")
-from biplanar.integrations.spacy import CarriedModel, unpack  # noqa: E402
+from biplanar.integrations.spacy import BiplanarParser, CarriedModel, unpack  # noqa: E402
 
 
 class Owner:
@@ -38,6 +39,15 @@ def test_there_and_back(tmp_path):
         assert files == {"config.toml": "config.toml", "int8/a": "int8/a"}
     del owner
     assert not copy.exists()
+
+
+def test_the_files_of_a_pre_trained_encoder_travel(tmp_path):
+    (tmp_path / "encoder").mkdir()
+    (tmp_path / "encoder" / "config.json").write_text("{}")
+    component = BiplanarParser(None)
+    component.parser = SimpleNamespace(folder=ModelFolder(tmp_path))
+    component.to_disk(tmp_path / "copy")
+    assert (tmp_path / "copy" / "encoder" / "config.json").read_text() == "{}"
 
 
 @pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/../../x", "..\\x"])

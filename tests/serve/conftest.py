@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 from biplanar.serve.models import Models
 from biplanar.serve.server import address_of, listen, make_server
 from tests.serve.tiny import ALL_COLUMNS, train_tiny

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biplanar import ENCODINGS
+from biplanar.serve import ServerConfig
 from biplanar.serve.app import STATIC
-from biplanar.serve.config import ServerConfig
 from biplanar.serve.responses import SECURITY_HEADERS
 from tests.serve.conftest import Served, data, send, serving, wait_until
 
@@ -194,7 +194,7 @@ class TestLimits:
                 answer = server.client.post("/api/parse", content=LARGE_ANSWER, headers=JSON)
                 assert answer.status_code == 503
                 assert answer.headers["retry-after"] == "1"
-                assert "wait to be read" in answer.json()["error"]
+                assert "not read yet" in answer.json()["error"]
                 assert server.client.post("/api/parse", json={"words": [["Yes"]]}).status_code == 200
                 slow.settimeout(20)
                 answer = b"".join(iter(lambda: data(slow) if server.metric("biplanar_unread_bytes") else b"", b""))

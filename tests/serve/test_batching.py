@@ -17,9 +17,8 @@ from biplanar.data.conllu import Sentence
 from biplanar.data.tree import Tree
 from biplanar.errors import BiplanarError, LabelError
 from biplanar.pipeline.options import ParseOptions
-from biplanar.serve import batching, jobs
+from biplanar.serve import ServerConfig, batching, jobs
 from biplanar.serve.batching import QUICK_COST, SMALL, Batcher
-from biplanar.serve.config import ServerConfig
 from biplanar.serve.guard import ByteBudget, Lease, Metrics
 from biplanar.serve.jobs import Parsing, RequestPlan, Trees
 
@@ -341,7 +340,7 @@ class TestRefusals:
             good, poison, fine, bomb, infinity = await asyncio.gather(*tasks, return_exceptions=True)
             assert (good, fine) == (b'["good", 0]\n', b'["fine", 0]\n')
             assert (poison.status_code, poison.detail) == (400, "poison: expected food")
-            assert (bomb.status_code, bomb.detail) == (500, "the server failed at this request")
+            assert (bomb.status_code, bomb.detail) == (500, "internal server error")
             assert (infinity.status_code, infinity.detail) == (500, "the model's scores are not finite")
             await first
 

@@ -12,7 +12,7 @@ from biplanar import ENCODINGS, encode
 from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.data.tree import Tree
 from biplanar.draw.layout import COLUMNS, columns_of
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 from tests.serve.conftest import serving
 
 WORDS = [["Nobody", "came", "."], ["Why", "?"]]

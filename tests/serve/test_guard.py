@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 from biplanar.serve.guard import CLIENT_LEFT, SENT_AT_ONCE, ByteBudget, Exchange, Lease
 from biplanar.serve.responses import SECURITY_HEADERS
 from tests.serve.conftest import Served, serving

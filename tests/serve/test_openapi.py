@@ -12,8 +12,8 @@ from schemathesis.checks import (
     status_code_conformance,
 )
 
+from biplanar.serve import ServerConfig
 from biplanar.serve.app import Service
-from biplanar.serve.config import ServerConfig
 from biplanar.serve.openapi import describe
 from tests.serve.conftest import Served
 

@@ -488,7 +488,7 @@ def test_labels_that_cannot_say_the_tree_are_found_out(page):
     choose(page, "#encoding", "1p-brackets")
     dashed = page.locator(".tree .lost").count()
     page.click("[aria-label='To the end']")
-    assert "they cannot say the dashed ones" in page.locator(".story").text_content()
+    assert "they cannot express the dashed ones" in page.locator(".story").text_content()
     assert page.locator(".tree .lost").count() == dashed
     lost = page.locator(".tree .lost").evaluate_all("all => all.map(e => e.dataset.arc)")
     sentence = next(iter(parse_conllu(CROSSING.read_text(encoding="utf-8"))))
@@ -550,7 +550,7 @@ def test_lifted_arcs_are_found_out(page):
     show_file(page, CROSSING)
     choose(page, "#encoding", "hexatags")
     page.click("[aria-label='To the end']")
-    assert "they cannot say the dashed ones" in page.locator(".story").text_content()
+    assert "they cannot express the dashed ones" in page.locator(".story").text_content()
     assert page.locator(".tree .lost").count() > 0
 
 
@@ -643,7 +643,7 @@ def test_a_tree_that_labels_cannot_say_is_drawn_without(page):
     show_file(page, two_roots.to_conllu())
     assert arcs_shown(page) == {"0-1", "0-2"}
     assert page.locator(".replay").count() == 0
-    assert "cannot say this tree" in page.locator("#replay").text_content()
+    assert "cannot express this tree" in page.locator("#replay").text_content()
 
 
 # Comparing

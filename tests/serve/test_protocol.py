@@ -5,7 +5,7 @@ from __future__ import annotations
 import h11
 import pytest
 
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 from biplanar.serve.responses import SECURITY_HEADERS
 from tests.serve.conftest import data, serving
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from biplanar import __version__, encode
 from biplanar.data.conllu import FEATS, LEMMA, MISC, UPOS, XPOS, Sentence, parse_conllu
 from biplanar.pipeline.options import ParseOptions
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 from biplanar.serve.documents import ParseAnswer
 from biplanar.serve.jobs import Parsing
 from biplanar.serve.models import Models
@@ -167,7 +167,7 @@ class TestRefusals:
             ({"data": "a"}, "data:1: expected 10 columns, found 1\n"),
             (
                 {"data": "a " * 1001, "input": "horizontal"},
-                "a sentence of 1001 words",
+                "a sentence has 1001 words",
             ),
         ],
     )

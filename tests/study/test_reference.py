@@ -10,7 +10,7 @@ import typer
 from study.reference import REFERENCES, comments
 
 from biplanar.cli import app
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 from biplanar.serve.schemas import CompareRequest, ParseRequest, ProcessRequest
 from biplanar.tagger.config import CONFIGS, Config
 

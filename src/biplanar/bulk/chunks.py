@@ -123,7 +123,7 @@ class Source:
         return all(map(is_plain_file, self.paths))
 
     def chunks(self, chunk_words: ChunkWords) -> Iterator[Chunk]:
-        """All of it, in chunks of about as many words; no chunk has lines of two files."""
+        """The whole source in chunks of about that many words; no chunk has lines of two files."""
         if self.text is not None:
             data = writable(self.text).encode()
             yield from self._chunks([data], FileRange("<text>"), self.format or TEXT, chunk_words)

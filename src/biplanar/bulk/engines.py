@@ -138,14 +138,12 @@ def overlap(items: Iterable[T], compute: Callable[[T], R], write: Callable[[R], 
     """
     source = iter(items)
     with ThreadPoolExecutor(2) as pool:
-        written: Future[object] | None = None
+        written: Future[object] = pool.submit(object)  # nothing is to be written yet
         for item in _read_ahead(source, pool) if ahead else source:
             result = compute(item)
-            if written is not None:
-                written.result()
-            written = pool.submit(write, result)
-        if written is not None:
             written.result()
+            written = pool.submit(write, result)
+        written.result()
 
 
 def _read_ahead(source: Iterator[T], pool: ThreadPoolExecutor) -> Iterator[T]:

@@ -42,7 +42,7 @@ def parse_files(
     """
     engine = engine or ThisProcess()
     if not isinstance(engine, ChunkEngine):
-        raise BiplanarError(f"{type(engine).__name__} writes shards: choose a folder (--output-dir)")
+        raise BiplanarError("this engine writes shards: choose a folder with --output-dir")
     title = "<text>" if source.text is not None else Path(display_name(source.paths[-1])).name
     with opened(target, task, title) as sink:
         writer = _Writer(sink, task, written, number=number, several=len(source.files) > 1)
@@ -93,7 +93,7 @@ class _Writer:
 
 @contextmanager
 def opened(target: str | Path | IO[bytes], task: Task, title: str = "Trees") -> Iterator[Sink]:
-    """What takes the results of a task and writes them in its format; a file appears when the block ends well."""
+    """A sink that writes the results of a task in its format; a file appears when the block ends without errors."""
     if isinstance(target, str | Path):
         with (
             writing(target) as stream,

@@ -10,6 +10,7 @@ import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
@@ -26,12 +27,12 @@ CHUNKS_AHEAD = 3
 # How many workers may die at the same chunk before it is given up.
 MOST_ATTEMPTS = 3
 
-# From which linear algebra libraries take their number of threads.
+# The environment variables that set the threads of linear algebra libraries.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def failure(error: Exception) -> Exception:
-    """An exception as another process is told of it: one that is not expected, with its traceback."""
+    """An exception as it is sent to another process: an unexpected one with its traceback."""
     if isinstance(error, BiplanarError):
         return error
     return RuntimeError(f"in a worker process:\n{traceback.format_exc()}")
@@ -56,11 +57,8 @@ class WorkerProcess(Generic[P]):
             self.pipe.send(chunk)
 
     def take(self) -> Any:
-        """The answer, which may be an exception; EOFError if the process died without one."""
-        try:
-            answer = self.pipe.recv()
-        except OSError as error:
-            raise EOFError from error
+        """The answer, which may be an exception; raises EOFError or OSError if the process died without one."""
+        answer = self.pipe.recv()
         self.task = None
         return answer
 
@@ -156,35 +154,30 @@ def work_in_order(
     """
     pool = _Pool(prepare, iter(chunks), report, threads)
     try:
-        pool.start(workers)
+        with _sigint_blocked():
+            for _ in range(workers):
+                pool.workers.append(WorkerProcess(prepare, threads))
         yield from pool.results()
     finally:
         for worker in pool.workers:
             worker.stop()
 
 
+@dataclass
 class _Pool(Generic[P, R]):
     """The workers, and the state of each chunk."""
 
-    def __init__(
-        self,
-        prepare: Callable[[], Callable[[P], R]],
-        chunks: Iterator[P],
-        report: Callable[[str], object],
-        threads: int,
-    ) -> None:
-        self.prepare, self.chunks, self.report, self.threads = prepare, chunks, report, threads
-        self.workers: list[WorkerProcess[P]] = []
-        self.retries: deque[tuple[int, P]] = deque()  # chunks whose worker died
-        self.attempts: Counter[int] = Counter()  # workers that died, by chunk
-        self.done: dict[int, Any] = {}  # results, or exceptions
-        self.read = self.yielded = 0
-        self.has_more = True
-
-    def start(self, workers: int) -> None:
-        with _sigint_blocked():
-            for _ in range(workers):
-                self.workers.append(WorkerProcess(self.prepare, self.threads))
+    prepare: Callable[[], Callable[[P], R]]
+    chunks: Iterator[P]
+    report: Callable[[str], object]
+    threads: int
+    workers: list[WorkerProcess[P]] = field(default_factory=list)
+    retries: deque[tuple[int, P]] = field(default_factory=deque)  # chunks whose worker died
+    attempts: Counter[int] = field(default_factory=Counter)  # workers that died, by chunk
+    done: dict[int, Any] = field(default_factory=dict)  # results, or exceptions
+    read: int = 0
+    yielded: int = 0
+    has_more: bool = True
 
     def results(self) -> Iterator[R]:
         while True:
@@ -232,7 +225,7 @@ class _Pool(Generic[P, R]):
         number, chunk = worker.task
         try:
             self.done[number] = worker.take()
-        except EOFError:
+        except (EOFError, OSError):
             self._replace(worker)
             message = f"{chunk}: the worker died ({worker.how_it_ended()})"
             self.attempts[number] += 1

@@ -39,10 +39,6 @@ class FileRange:
         """Its bytes."""
         return read_buffers(self.path, self.start, self.end)
 
-    def lines_before(self) -> int:
-        """Lines of the file before it."""
-        return sum(map(count_lines, read_buffers(self.path, 0, self.start)))
-
 
 def cut_file(
     path: str, file_format: str | None, size: int, *, text_encoding: str = UTF_8, ranges: bool = False

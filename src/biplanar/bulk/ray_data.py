@@ -56,22 +56,17 @@ class _Worker(Generic[P, R]):
 
     def __call__(self, batch: Any) -> Any:
         import pyarrow as pa
+        import ray
 
         number = batch["number"][0].as_py()
         try:
-            answer: object = self.answer(number)
+            if ray.get(self.attempts.begin.remote(number)) > MOST_ATTEMPTS:
+                raise UnfinishedError(f"{self.items[number]}: {MOST_ATTEMPTS} workers died at this shard")
+            self.work = self.work or self.prepare()
+            answer: object = self.work(self.items[number])
         except Exception as error:
             answer = failure(error)
         return pa.table({"answer": [pickle.dumps(answer)]})
-
-    def answer(self, number: int) -> R:
-        """The result for an item, unless too many workers died at it."""
-        import ray
-
-        if ray.get(self.attempts.begin.remote(number)) > MOST_ATTEMPTS:
-            raise UnfinishedError(f"{self.items[number]}: {MOST_ATTEMPTS} workers died at this shard")
-        self.work = self.work or self.prepare()
-        return self.work(self.items[number])
 
 
 @dataclass(frozen=True)

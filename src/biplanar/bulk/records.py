@@ -56,21 +56,16 @@ class Record:
 
     def part(self) -> TextPart:
         """Its text. Sentences begin with its name as `# newdoc id`, and are numbered behind it."""
-        return TextPart(
-            paragraphs_of_text(self.content), sent_id=lambda number: f"{self.name}-{number}", name=self.name
-        )
+        paragraphs = paragraphs_of_text(self.content)
+        return TextPart(paragraphs, sent_id=lambda number: f"{self.name}-{number}", name=self.name)
 
     def given_conllu(self) -> Iterator[RawConllu]:
         """Its sentences, if it has CoNLL-U; errors name its line."""
         if self.is_conllu and self.content.strip():
             data = self.content + missing_end(self.content)
             if self.has_id and "# newdoc" not in data.partition("\t")[0]:
-                data = self._newdoc + data
+                data = f"# newdoc id = {self.name}\n{data}"
             yield RawConllu(data.encode(errors="surrogatepass"), f"{self.path}:{self.line}")
-
-    @property
-    def _newdoc(self) -> str:
-        return f"# newdoc id = {self.name}\n"
 
 
 # A record, or what is wrong with it.
@@ -97,8 +92,7 @@ def read_parquet_records(
 ) -> Iterator[RecordOrError]:
     """The records of some row groups of a Parquet file, or of all; `before` are the rows before them."""
     name, number = display_name(path), before
-    with _arrow_errors(path):
-        file = _parquet_file(path)
+    with _parquet_file(path) as file:
         wanted = {column, "id"} if column else {CONLLU, TEXT, "id"}
         columns = [name for name in file.schema_arrow.names if name in wanted]
         for batch in file.iter_batches(RECORDS_AT_ONCE, row_groups=groups, columns=columns):
@@ -116,21 +110,18 @@ def read_parquet_records(
 
 def row_group_sizes(path: str) -> list[tuple[int, int]]:
     """Rows and bytes of each row group."""
-    with _arrow_errors(path):
-        metadata = _parquet_file(path).metadata
-        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    with _parquet_file(path) as file:
+        groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
         return [(group.num_rows, group.total_byte_size) for group in groups]
 
 
-def _parquet_file(path: str) -> Any:
-    return need("pyarrow.parquet", f"{display_name(path)}: reading Parquet", "formats").ParquetFile(path)
-
-
 @contextmanager
-def _arrow_errors(path: str) -> Iterator[None]:
-    """Errors of PyArrow name the file."""
-    arrow = need("pyarrow", f"{display_name(path)}: reading Parquet", "formats")
+def _parquet_file(path: str) -> Iterator[Any]:
+    """Open a Parquet file; errors of PyArrow name it."""
+    purpose = f"{display_name(path)}: reading Parquet"
+    arrow, parquet = (need(module, purpose, "formats") for module in ("pyarrow", "pyarrow.parquet"))
     try:
-        yield
+        with parquet.ParquetFile(path) as file:
+            yield file
     except (OSError, arrow.ArrowException) as error:
         raise FileError(f"{display_name(path)}: no Parquet file, or a damaged one ({error})") from error

@@ -9,12 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from biplanar.bulk.output import opened, parse_files, with_ids
 from biplanar.bulk.ranges import FileRange, cut_file
 from biplanar.bulk.task import ChunkParser, Result, Task
 from biplanar.data.conllu import cut_raw_conllu
-from biplanar.data.files import display_name, read_buffers, write_all, writing
+from biplanar.data.files import count_lines, display_name, read_buffers, write_all, writing
 from biplanar.data.formats import (
     COMPRESSED,
     CONLLU,
@@ -42,6 +41,7 @@ from biplanar.pipeline.loading import Placement
 SHARD_BYTES = 32 * 10**6
 SHARD_ENDINGS = (CONLLU, *(f"{CONLLU}{ending}" for ending in COMPRESSED), PARQUET)
 UNNUMBERED, PLAN = ".unnumbered", ".plan.json"
+HINT = "choose another folder, or --overwrite"
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Plan:
         if ending not in SHARD_ENDINGS:
             raise BiplanarError(f"cannot write {ending} to a folder; choose {', '.join(SHARD_ENDINGS)}")
         if source.text is not None or "-" in source.files:
-            raise BiplanarError("a folder is written from files, not from --text or standard input")
+            raise BiplanarError("--output-dir needs files as input, not --text or standard input")
         folder, shards = Path(folder), dict[str, Shard]()
         task = replace(task, format=output_format(f"x.{ending}"))
         files = list(named_files(source.paths, outside=folder))
@@ -123,7 +123,7 @@ class Plan:
     def run(self, engine: Engine) -> Iterator[ShardResult]:
         """Parse what is not finished; a result for each shard when it is done."""
         if not isinstance(engine, ShardEngine):
-            raise BiplanarError(f"{type(engine).__name__} cannot write a folder of shards")
+            raise BiplanarError("this engine cannot write a folder of shards")
         todo = self.unfinished()
         for folder in {Path(shard.unnumbered or shard.path).parent for shard in todo}:
             folder.mkdir(parents=True, exist_ok=True)
@@ -134,11 +134,9 @@ class Plan:
 
     def _to_number(self) -> list[list[Shard]]:
         """The shards of each file that is to be numbered and not complete."""
-        files: dict[str, list[Shard]] = defaultdict(list)
-        for shard in self.shards:
-            if shard.unnumbered:
-                files[shard.range.path].append(shard)
-        return [shards for shards in files.values() if not all(Path(shard.path).exists() for shard in shards)]
+        cut = (shard for shard in self.shards if shard.unnumbered)
+        files = [list(shards) for _, shards in groupby(cut, lambda shard: shard.range.path)]
+        return [shards for shards in files if not all(Path(shard.path).exists() for shard in shards)]
 
     def _counted(self) -> Iterator[Shard]:
         for shards in self._to_number():
@@ -154,13 +152,12 @@ class Plan:
         changed = [name for name, value in settings.items() if before and before["settings"].get(name) != value]
         changed += [name for name, state in inputs.items() if before and before["inputs"].get(name, state) != state]
         if changed:
-            hint = "choose another folder, or --overwrite"
-            raise BiplanarError(f"{self.folder} has shards from before {changed[0]} was changed; {hint}")
+            raise BiplanarError(f"{self.folder} has shards from before {changed[0]} was changed; {HINT}")
         names = {str(Path(shard.path).relative_to(self.folder)) for shard in self.shards}
         known = set(before.get("shards", ()))
         foreign = sorted(name for name in names - known if (self.folder / name).exists())
         if foreign and not overwrite:
-            raise FileError(f"{self.folder / foreign[0]} exists already; choose another folder, or --overwrite")
+            raise FileError(f"{self.folder / foreign[0]} exists already; {HINT}")
         try:
             if overwrite:
                 self._remove(names)
@@ -204,8 +201,7 @@ class Plan:
                 raise TypeError("other values than those of a plan")
             return {**plan, "shards": list(map(str, plan["shards"]))}
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            hint = "choose another folder, or --overwrite"
-            raise FileError(f"{path}: damaged ({error}); {hint}") from error
+            raise FileError(f"{path}: damaged ({error}); {HINT}") from error
 
     def _remove(self, names: set[str]) -> None:
         """Remove the shards of an earlier plan, and files where those of this one will be."""
@@ -239,7 +235,8 @@ def _parse_shard(source: Source, task: Task, parser: ChunkParser, shard: Shard) 
         is_record = (source.format or input_format(part.path)) in RECORDS
         if is_record or not part.start or error.path != display_name(part.path):
             raise
-        raise FormatError(error.path, error.line + part.lines_before(), error.message) from error
+        lines_before = sum(map(count_lines, read_buffers(part.path, 0, part.start)))
+        raise FormatError(error.path, error.line + lines_before, error.message) from error
     sentences = sum(result.sentences for result in results)
     if not is_numbered:
         with writing(shard.count_path) as count:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from biplanar.bulk.chunks import Chunk, from_records
 from biplanar.bulk.records import Record
 from biplanar.bulk.task import ChunkParser, Task
-from biplanar.data.conllu import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, RawConllu, Sentence
+from biplanar.data.conllu import DEPREL, FEATS, FORM, HEAD, LEMMA, MISC, UPOS, XPOS, RawConllu
 from biplanar.errors import need
 from biplanar.pipeline.parser_io import chunked
 
@@ -45,13 +45,9 @@ def rows_of(conllu: bytes, document: str | None = None) -> dict[str, list[Any]]:
             document = sentence.comment("newdoc id")
         columns["doc_id"].append(document)
     columns |= {name: [one.comment(name) for one in sentences] for name in ("sent_id", "text")}
-    columns |= {name: [_values(one, number) for one in sentences] for name, number in WORD_COLUMNS.items()}
+    columns |= {name: [one.column(number) for one in sentences] for name, number in WORD_COLUMNS.items()}
+    columns["head"] = [list(map(int, heads)) for heads in columns["head"]]
     return columns | {"conllu": [one.raw for one in sentences]}
-
-
-def _values(sentence: Sentence, number: int) -> list[Any]:
-    values = sentence.column(number)
-    return list(map(int, values)) if number == HEAD else values
 
 
 class ParquetStream:
@@ -100,8 +96,8 @@ def _loaded(task: Task) -> ChunkParser:
 class FrameTask:
     """From data frames of records to data frames with a row for each sentence, for Spark's `mapInPandas`.
 
-    A record is called by its `id`, which its sentences' numbers stand behind; `column` is what is parsed (None:
-    `conllu`, or else `text`). It can be sent to other processes, each of which loads the model once.
+    The ids of sentences are the record's `id` and a number. `column` is what is parsed (None: `conllu`, or else
+    `text`). It can be sent to other processes, each of which loads the model once.
     """
 
     task: Task = field(default_factory=Task)

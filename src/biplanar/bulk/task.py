@@ -1,4 +1,4 @@
-"""What is done with each chunk: read, parsed and rendered as bytes, in whatever process."""
+"""What is done with each chunk: read, parsed and rendered as bytes, in any process."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import typer
 
 from biplanar import __version__
 from biplanar.cli import demo, draw, evaluate, labels, models, parse, segment, serve, stats, train
-from biplanar.cli.options import Command, Group
+from biplanar.cli.common import Command, Group
 from biplanar.data.files import remove_unfinished
 from biplanar.errors import BiplanarError
 

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from biplanar.cli.draw import terminal_width
+
 TEXT = "A hearing is scheduled on the issue today."
 
 # Figure 1 of the paper: two pairs of arcs cross, in a way that asks for foresight when planes are given out.
@@ -18,7 +20,7 @@ DEPRELS = ("root", "nsubj", "obj", "amod", "obl", "advmod")
 
 
 def demo(
-    encodings: Annotated[bool, typer.Option(help="The paper's example in every encoding.")] = False,
+    encodings: Annotated[bool, typer.Option(help="Show the paper's example in every encoding.")] = False,
 ) -> None:
     """Parse a text with the bundled English model, and show its tree and labels.
 
@@ -29,7 +31,6 @@ def demo(
         _show_encodings()
         return
     from biplanar import load
-    from biplanar.cli.draw import terminal_width
     from biplanar.decoding.labels import encode
     from biplanar.draw import draw_tree
 
@@ -47,7 +48,6 @@ def demo(
 
 def _show_encodings() -> None:
     from biplanar import ENCODINGS, Tree, decode, encode, planes_of
-    from biplanar.cli.draw import terminal_width
     from biplanar.draw import draw_tree
     from biplanar.planes.assignment import STRATEGIES
 
@@ -59,7 +59,7 @@ def _show_encodings() -> None:
         rows = encode(tree, name, upos=UPOS)
         back = decode(rows, name, upos=UPOS)
         missed = sum(a != b for a, b in zip(tree.heads, back.heads, strict=True))
-        verdict = "comes back whole" if not missed else f"{missed} of {len(tree)} heads come back wrong"
+        verdict = f"{missed} of {len(tree)} heads are decoded wrongly" if missed else "decoded without loss"
         typer.echo(f"\n{name}: {verdict}\n")
         labels = dict(zip(encoding.tasks, zip(*rows, strict=True), strict=False))
         planes = planes_of(tree, name) if name in STRATEGIES and not missed else None

@@ -5,13 +5,15 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biplanar.cli.options import TEXT_ENCODING, split_names
-from biplanar.data.files import UTF_8
+from biplanar.cli.common import TEXT_ENCODING, split_names
+from biplanar.data.files import UTF_8, display_name, writing
+from biplanar.errors import BiplanarError, UnknownNameError
 
 if TYPE_CHECKING:
     from biplanar.draw import Entry
@@ -25,7 +27,7 @@ def draw(
     output: Annotated[str, typer.Option("--output", "-o", help=f"A file: {', '.join(ENDINGS)}.")] = "-",
     encoding: Annotated[str | None, typer.Option("--encoding", "-e", help="Show labels: 2p-full, rel-pos, ...")] = None,
     columns: Annotated[str, typer.Option(help="Show columns under the words: upos,xpos,feats,lemma.")] = "",
-    only: Annotated[str | None, typer.Option(help="nonprojective trees, or different ones (--against).")] = None,
+    only: Annotated[str | None, typer.Option(help="Only nonprojective trees, or different ones (--against).")] = None,
     against: Annotated[str | None, typer.Option(help="A system's CoNLL-U to compare these gold trees with.")] = None,
     graphs: Annotated[bool, typer.Option("--graphs", help="Also draw the enhanced graphs of DEPS.")] = False,
     first: Annotated[int | None, typer.Option(help="Draw up to N sentences.", min=1)] = None,
@@ -38,14 +40,10 @@ def draw(
     biplanar draw parsed.conllu --first 3 --columns upos,lemma -o trees.svg
     biplanar draw gold.conllu --against parsed.conllu --only different -o d.html
     """
-    from itertools import islice
-
-    from biplanar.data.files import display_name, writing
     from biplanar.draw import draw_page, image_of
     from biplanar.draw.layout import check_columns
     from biplanar.draw.svg import get_palette, to_svg
     from biplanar.encodings import get_encoding
-    from biplanar.errors import BiplanarError, UnknownNameError
 
     ending = ".txt" if output == "-" else Path(output).suffix
     if ending not in ENDINGS:
@@ -54,10 +52,8 @@ def draw(
         raise UnknownNameError("filter", only or "", FILTERS)
     if against is None and only == "different":
         raise BiplanarError("--only different needs --against SYSTEM")
-    if against is not None and encoding is not None:
-        raise BiplanarError("--encoding and --against cannot be combined")
-    if against is not None and graphs:
-        raise BiplanarError("--graphs and --against cannot be combined")
+    if against is not None and (encoding is not None or graphs):
+        raise BiplanarError(f"{'--graphs' if encoding is None else '--encoding'} and --against cannot be combined")
     shown = split_names(columns)
     check_columns(shown)
     get_palette(theme)

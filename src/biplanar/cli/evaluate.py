@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biplanar.cli.options import DECODERS, TEXT_ENCODING, model_option, split_names
-from biplanar.cli.tables import new_table, show
+from biplanar.cli.common import DECODERS, TEXT_ENCODING, model_option, new_table, report, show, split_names
 from biplanar.data.files import UTF_8
+from biplanar.errors import BiplanarError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,11 +34,11 @@ BREAKDOWNS = "deprel, length, distance, projectivity, upos, feature, known, enha
 def evaluate(
     gold: Annotated[str, typer.Argument(help="CoNLL-U with the right trees.")],
     system: Annotated[str | None, typer.Argument(help="CoNLL-U to evaluate.")] = None,
-    model: Annotated[str | None, model_option("--model", "-m", help="Parse the gold file's words with this.")] = None,
+    model: Annotated[str | None, model_option("--model", "-m", help="Parse the gold words with this model.")] = None,
     raw: Annotated[bool, model_option("--raw", help="With -m: parse the gold file's raw text.")] = False,
     against: Annotated[str | None, typer.Option(help="Another system's CoNLL-U, for a paired bootstrap.")] = None,
     by: Annotated[str, typer.Option(help=f"Breakdowns (docs/evaluation.md): {BREAKDOWNS}.")] = "",
-    train: Annotated[list[str] | None, typer.Option(help="Training CoNLL-U: scores unknown words apart.")] = None,
+    train: Annotated[list[str] | None, typer.Option(help="Training CoNLL-U, to score unknown words.")] = None,
     decoder: Annotated[str, model_option(help=f"With -m: {DECODERS}.")] = "search",
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
@@ -50,7 +50,6 @@ def evaluate(
     biplanar evaluate test.conllu parsed.conllu --against other.conllu --json
     """
     from biplanar.data.conllu import read_conllu
-    from biplanar.errors import BiplanarError
     from biplanar.evaluation import evaluate, paired_bootstrap
 
     if (system is None) == (model is None):
@@ -68,8 +67,7 @@ def evaluate(
     given = evaluate(right, _parsed(right, model, False, decoder)[0]) if raw and not system else None
     other = paired_bootstrap(right, judged, list(read_conllu(against, text_encoding))) if against else None
     if system and (kept := _kept_columns(result)):
-        note = f"{', '.join(kept)}: identical to the gold file, probably kept from the input (parse --retag)"
-        typer.echo(f"biplanar: {note}", err=True)
+        report(f"{', '.join(kept)}: identical to the gold file, probably kept from the input (parse --retag)")
     if as_json:
         numbers = result.to_dict() | ({"bootstrap": other.to_dict()} if other else {})
         numbers |= {"gold words": given.to_dict()["scores"]} if given else {}
@@ -84,7 +82,7 @@ def evaluate(
 def _parsed(
     gold: list[Sentence], model: str | None, raw: bool, decoder: str
 ) -> tuple[list[Sentence], tuple[int, ...] | None]:
-    """The gold file as parsed by a model, and the columns that it predicted: given words, the others are copied."""
+    """The gold file as a model parses it, and the columns that the model predicts; the others are copied."""
     from biplanar.data.conllu import DEPREL, HEAD
     from biplanar.data.raw_text import raw_text
     from biplanar.pipeline.loading import load
@@ -114,12 +112,9 @@ def _print(result: Evaluation, other: Bootstrap | None) -> None:
 
 
 def _table(title: str, scores: dict[str, Score]) -> Table:
-    rows = (
-        (
-            name,
-            *(f"{100 * share:.2f}" for share in (score.precision, score.recall, score.f1)),
-            *(str(count) for count in (score.correct, score.gold, score.system)),
-        )
-        for name, score in scores.items()
-    )
+    def cells(score: Score) -> list[str]:
+        shares, counts = (score.precision, score.recall, score.f1), (score.correct, score.gold, score.system)
+        return [*(f"{100 * share:.2f}" for share in shares), *map(str, counts)]
+
+    rows = ((name, *cells(score)) for name, score in scores.items())
     return new_table(title, ("", "P %", "R %", "F1 %", "right", "gold", "system"), rows)

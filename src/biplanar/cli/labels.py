@@ -8,14 +8,13 @@ from typing import Annotated
 
 import typer
 
-from biplanar.cli.options import TEXT_ENCODING
-from biplanar.data.files import UTF_8
+from biplanar.cli.common import OUTPUT, TEXT_ENCODING, report
+from biplanar.data.files import UTF_8, writing
 from biplanar.data.formats import without_compression
 from biplanar.errors import BiplanarError
 
-ENCODING = typer.Option("--encoding", "-e", help="2p-full (the default), rel-pos, ...; of graphs: paths, delta, ...")
+ENCODING = typer.Option("--encoding", "-e", help="2p-full (the default), rel-pos, ...; for graphs: paths, delta, ...")
 LAYOUTS = "tsv (a line a word) or jsonl (a line a sentence). Default: by the file's ending."
-OUTPUT = typer.Option("--output", "-o", help="Where to write; - is standard output.")
 
 # The encodings of trees and graphs if none is named.
 TREES, GRAPHS = "2p-full", "paths"
@@ -27,7 +26,7 @@ ENDINGS = {"": "tsv", ".tsv": "tsv", ".txt": "tsv", ".labels": "tsv", ".jsonl": 
 def encode(
     file: Annotated[str, typer.Argument(help="CoNLL-U, also .gz, .xz or .bz2; - is standard input.")] = "-",
     encoding: Annotated[str | None, ENCODING] = None,
-    graphs: Annotated[bool, typer.Option("--graphs", help="Labels of the enhanced graphs in DEPS instead.")] = False,
+    graphs: Annotated[bool, typer.Option("--graphs", help="Encode the enhanced graphs in DEPS instead.")] = False,
     layout: Annotated[str | None, typer.Option("--format", help=LAYOUTS)] = None,
     output: Annotated[str, OUTPUT] = "-",
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
@@ -38,7 +37,6 @@ def encode(
     biplanar encode train.conllu --encoding rel-pos -o train.jsonl
     biplanar encode train.conllu --graphs -o train.tsv
     """
-    from biplanar.data.files import writing
     from biplanar.encodings import get_encoding
     from biplanar.encodings.graphs import get_graph_encoding
     from biplanar.pipeline.graph_files import encode_graph_file
@@ -51,16 +49,16 @@ def encode(
     else:
         write = partial(encode_file, file, get_encoding(name))
     with writing(output) as stream:
-        report = write(layout, stream, text_encoding=text_encoding)
-    if report.not_covered:
-        missed = f"{report.not_covered} of {report.sentences} sentences have arcs that {name} cannot express"
-        typer.echo(f"biplanar: {missed}; they will not come back whole", err=True)
+        written = write(layout, stream, text_encoding=text_encoding)
+    if written.not_covered:
+        missed = f"{written.not_covered} of {written.sentences} sentences have arcs that {name} cannot express"
+        report(f"{missed}; decoding loses them")
 
 
 def decode(
     file: Annotated[str, typer.Argument(help="Labels as `biplanar encode` writes them; - is standard input.")] = "-",
     encoding: Annotated[str | None, ENCODING] = None,
-    graphs: Annotated[bool, typer.Option("--graphs", help="Labels of graphs, for the trees of --into.")] = False,
+    graphs: Annotated[bool, typer.Option("--graphs", help="Decode labels of graphs, for the trees of --into.")] = False,
     layout: Annotated[str | None, typer.Option("--input", help=LAYOUTS)] = None,
     output: Annotated[str, OUTPUT] = "-",
     decoder: Annotated[str, typer.Option(help="greedy, or paper (repaired as in the paper).")] = "greedy",
@@ -74,7 +72,6 @@ def decode(
     biplanar decode predicted.tsv --graphs --into parsed.conllu -o enhanced.conllu
     """
     from biplanar.data.conllu import write_conllu
-    from biplanar.data.files import writing
     from biplanar.encodings import get_encoding
     from biplanar.encodings.graphs import get_graph_encoding
     from biplanar.pipeline.graph_files import decode_graph_file

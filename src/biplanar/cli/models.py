@@ -8,10 +8,7 @@ from typing import Annotated
 
 import typer
 
-from biplanar.cli.options import model_option
-from biplanar.cli.tables import new_table, show
-
-BUNDLED, INSTALLED, CACHED = "bundled", "installed", "cached"
+from biplanar.cli.common import model_option, new_table, show
 
 
 def models(as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False) -> None:
@@ -20,12 +17,11 @@ def models(as_json: Annotated[bool, typer.Option("--json", help="Print JSON inst
     biplanar models
     """
     from biplanar.pipeline.hub import cached_models
-    from biplanar.pipeline.model_folder import BUNDLED as OWN
-    from biplanar.pipeline.model_folder import ModelFolder
+    from biplanar.pipeline.model_folder import BUNDLED, ModelFolder
 
     own = ModelFolder.installed().items()
-    found = [(name, BUNDLED if name == OWN else INSTALLED, folder.path) for name, folder in own]
-    found += [(name, CACHED, path) for name, path in cached_models().items()]
+    found = [(name, "bundled" if name == BUNDLED else "installed", folder.path) for name, folder in own]
+    found += [(name, "cached", path) for name, path in cached_models().items()]
     rows = [
         {"name": name, "kind": kind, "megabytes": round(_size(path) / 1e6, 1), "folder": str(path)}
         for name, kind, path in found
@@ -44,7 +40,7 @@ def _size(folder: Path) -> int:
 def download(
     name: Annotated[str, typer.Argument(help="owner/name on the Hugging Face hub, or owner/name@revision.")],
     revision: Annotated[str | None, model_option(help="A branch, a tag or a commit. Default: main.")] = None,
-    force: Annotated[bool, model_option("--force", help="Also what is in the cache already.")] = False,
+    force: Annotated[bool, model_option("--force", help="Download again what is in the cache.")] = False,
 ) -> None:
     """Download a model of the Hugging Face hub to its cache, check it, and print its folder.
 

@@ -6,23 +6,28 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biplanar.cli.options import (
+from biplanar.cli.common import (
     DECODERS,
     LINE_BREAKS,
     MODEL,
+    OUTPUT,
     TEXT_ENCODING,
     cluster_option,
     decoding_option,
     input_option,
     model_option,
     output_option,
+    report,
     speed_option,
     split_names,
 )
+from biplanar.cli.draw import terminal_width
+from biplanar.data.compression import content_size
 from biplanar.data.files import UTF_8
 from biplanar.data.formats import INPUTS, OUTPUTS, RECORDS, output_format
 from biplanar.errors import BiplanarError
@@ -31,9 +36,6 @@ if TYPE_CHECKING:
     from biplanar.bulk import Engine, Plan, Source, Task
     from biplanar.bulk.task import Result
     from biplanar.decoding.beam import Outcome
-
-# Engines whose workers write shards.
-WRITE_SHARDS = ("ray",)
 
 MEGABYTE = 10**6
 
@@ -50,17 +52,17 @@ def parse(
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
     column: Annotated[str | None, input_option(help="Column of records to parse. Default: conllu, or text.")] = None,
     on_error: Annotated[str, input_option(help="stop at a bad record of JSON lines or Parquet, or skip it.")] = "stop",
-    output: Annotated[str, output_option("--output", "-o", help="Where to write; - is standard output.")] = "-",
+    output: Annotated[str, OUTPUT] = "-",
     form: Annotated[str | None, output_option("--format", help=FORMATS)] = None,
     output_dir: Annotated[str | None, output_option(help="Write to this folder, a shard for each input.")] = None,
     shard_size: Annotated[int, output_option(help="Larger inputs become several shards (--output-dir).", min=1)] = 32,
     overwrite: Annotated[bool, output_option("--overwrite", help="Replace what is in --output-dir.")] = False,
-    ranges: Annotated[bool, output_option("--ranges", help="Offsets in raw text, as TokenRange in MISC.")] = False,
-    columns: Annotated[str, output_option(help="Shown under a drawing's words: upos,xpos,feats,lemma.")] = "",
-    verbose: Annotated[bool, output_option("--verbose", help="Say on standard error how trees were found.")] = False,
-    model: Annotated[str | None, model_option("--model", "-m", help=MODEL)] = None,
+    ranges: Annotated[bool, output_option("--ranges", help="Add text offsets to MISC, as TokenRange.")] = False,
+    columns: Annotated[str, output_option(help="Columns to draw under the words: upos,xpos,feats,lemma.")] = "",
+    verbose: Annotated[bool, output_option("--verbose", help="Report on standard error how trees were found.")] = False,
+    model: Annotated[str | None, MODEL] = None,
     tags: Annotated[bool, model_option(help="Fill empty columns with predicted tags, features and lemmas.")] = True,
-    retag: Annotated[bool, model_option("--retag", help="Replace those of the input, too.")] = False,
+    retag: Annotated[bool, model_option("--retag", help="Also replace those of the input.")] = False,
     decoder: Annotated[str | None, decoding_option(help=f"{DECODERS}. Default: search.")] = None,
     beam: Annotated[int, decoding_option(help="States that the search keeps at each word.", min=1, max=10_000)] = 64,
     probabilities: Annotated[
@@ -89,14 +91,16 @@ def parse(
     """
     _spare_scipy()
     from biplanar.bulk import EngineConfig, Plan, Source, Task, make_engine
-    from biplanar.cli.draw import terminal_width
     from biplanar.decoding import DEFAULT_DECODER
     from biplanar.decoding.beam import Beam
     from biplanar.pipeline.loading import found_again
     from biplanar.pipeline.options import ParseOptions
 
     _check_files(files or [], text)
-    folder = _folder(engine, output, output_dir, [max_workers, gpus_per_worker, address])
+    if (max_workers or gpus_per_worker or address) and engine != "ray":
+        raise BiplanarError("--max-workers, --gpus-per-worker and --address need --engine ray")
+    if output_dir is not None and output != "-":
+        raise BiplanarError("-o and --output-dir cannot be combined")
     options = ParseOptions(
         decoder or DEFAULT_DECODER, Beam(beam), probabilities, best, tags=tags, retag=retag, batch_words=batch_words
     )
@@ -106,24 +110,24 @@ def parse(
         runtime=runtime,
         threads=threads,
         options=options,
-        format="conllu" if folder else form or output_format(output),
+        format="conllu" if output_dir else form or output_format(output),
         width=terminal_width(),
         colour=sys.stdout.isatty(),
         columns=tuple(split_names(columns)),
     )
     source = Source(tuple(files or ["-"]), kind, text, text_encoding, ranges, line_breaks, column, on_error)
-    runner = make_engine(EngineConfig(workers, _report, max_workers, gpus_per_worker, address), engine)
-    if folder:
+    runner = make_engine(EngineConfig(workers, report, max_workers, gpus_per_worker, address), engine)
+    if output_dir:
         size = shard_size * MEGABYTE
-        plan = Plan.of(source, folder, task, ending=form or "conllu", size=size, overwrite=overwrite)
+        plan = Plan.of(source, output_dir, task, ending=form or "conllu", size=size, overwrite=overwrite)
         outcome = _parse_shards(plan, runner)
     else:
         outcome = _parse_to_file(source, output, task, runner)
     if verbose:
-        _report(f"{outcome.sentences} sentences")
+        report(f"{outcome.sentences} sentences")
         if outcome.lost:
             reason = "the search ended without a tree, so theirs are by arc scores or greedy decoding"
-            _report(f"for {outcome.lost} of them {reason}; a wider --beam may find better ones")
+            report(f"for {outcome.lost} of them {reason}; a wider --beam may find better ones")
 
 
 def _check_files(files: Sequence[str], text: str | None) -> None:
@@ -134,23 +138,9 @@ def _check_files(files: Sequence[str], text: str | None) -> None:
             raise BiplanarError(f"no file named {file!r}; to parse a text, use --text")
 
 
-def _folder(engine: str | None, output: str, output_dir: str | None, of_clusters: Sequence[object]) -> str | None:
-    """The folder to write to, if it is not to be a file."""
-    if any(of_clusters) and engine not in WRITE_SHARDS:
-        raise BiplanarError("--max-workers, --gpus-per-worker and --address need --engine ray")
-    if output_dir is not None and output != "-":
-        raise BiplanarError("-o and --output-dir cannot be combined")
-    if engine in WRITE_SHARDS and output_dir is None:
-        raise BiplanarError(f"--engine {engine} writes shards: name a folder (--output-dir)")
-    return output_dir
-
-
 def _parse_to_file(source: Source, output: str, task: Task, engine: Engine) -> Outcome:
     """Parse into one file, or to standard output."""
-    from dataclasses import replace
-
     from biplanar.bulk import named_files, parse_files
-    from biplanar.data.compression import content_size
 
     source = replace(source, files=tuple(path for _, path in named_files(source.paths)))
     known = source.text is None and source.is_plain and sys.stderr.isatty()
@@ -174,7 +164,7 @@ def _parse_shards(plan: Plan, engine: Engine) -> Outcome:
             _report_skipped(result.skipped)
             outcome += result.outcome
     before = len(plan.shards) - len(unfinished)
-    _report(f"{len(plan.shards)} shards in {plan.folder}" + (f", {before} of them from before" if before else ""))
+    report(f"{len(plan.shards)} shards in {plan.folder}" + (f", {before} of them from before" if before else ""))
     return outcome
 
 
@@ -211,8 +201,4 @@ def _spare_scipy() -> None:
 
 def _report_skipped(errors: Sequence[str]) -> None:
     for error in errors:
-        _report(f"skipped {error}")
-
-
-def _report(message: str) -> None:
-    typer.echo(f"biplanar: {message}", err=True)
+        report(f"skipped {error}")

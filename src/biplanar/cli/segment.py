@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biplanar.cli.options import LINE_BREAKS, MODEL, TEXT_ENCODING, input_option, model_option, output_option
-from biplanar.data.files import UTF_8
+from biplanar.cli.common import LINE_BREAKS, MODEL, OUTPUT, TEXT_ENCODING, input_option, output_option
+from biplanar.data.files import UTF_8, read_lines, writing
+from biplanar.data.formats import CONLLU, HORIZONTAL, TEXT, VERTICAL
 from biplanar.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -16,32 +17,31 @@ if TYPE_CHECKING:
     from biplanar.data.conllu import Sentence
     from biplanar.tokenizer.segmenter import Segmenter
 
-INPUTS = TEXT, TOKENS = "text", "tokens"
-OUTPUTS = CONLLU, HORIZONTAL, VERTICAL = "conllu", "horizontal", "vertical"
+TOKENS = "tokens"
+INPUTS, OUTPUTS = (TEXT, TOKENS), (CONLLU, HORIZONTAL, VERTICAL)
 
 
 def segment(
     file: Annotated[str, typer.Argument(help="A text; - is standard input.")] = "-",
-    text: Annotated[str | None, input_option("--text", help="Cut this text.")] = None,
+    text: Annotated[str | None, input_option("--text", help="Segment this text.")] = None,
     kind: Annotated[
         str, input_option("--input", help="text, or tokens: separated by white space, only sentences are found.")
     ] = TEXT,
     line_breaks: Annotated[str, LINE_BREAKS] = "hint",
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
-    output: Annotated[str, output_option("--output", "-o", help="Where to write; - is standard output.")] = "-",
+    output: Annotated[str, OUTPUT] = "-",
     form: Annotated[
         str, output_option("--format", help="conllu, horizontal (a sentence a line) or vertical (a word a line).")
     ] = CONLLU,
-    ranges: Annotated[bool, output_option("--ranges", help="Offsets in the text, as TokenRange in MISC.")] = False,
-    model: Annotated[str | None, model_option("--model", "-m", help=MODEL)] = None,
+    ranges: Annotated[bool, output_option("--ranges", help="Add text offsets to MISC, as TokenRange.")] = False,
+    model: Annotated[str | None, MODEL] = None,
 ) -> None:
-    """Cut text into sentences and words, without parsing it.
+    """Split text into sentences and words, without parsing it.
 
     biplanar segment text.txt -o words.conllu
     biplanar segment tweets.txt --line-breaks sentence --format horizontal
     biplanar segment tokens.txt --input tokens --format horizontal
     """
-    from biplanar.data.files import read_lines, writing
     from biplanar.pipeline.loading import load_segmenter
     from biplanar.pipeline.model_folder import ModelFolder
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Annotated
 
 import typer
 
-from biplanar.cli.options import limit_option, speed_option
-from biplanar.serve.config import ServerConfig
+from biplanar.cli.common import limit_option, speed_option
+from biplanar.errors import needing
+from biplanar.serve import ServerConfig
 
 DEFAULTS = ServerConfig()
 
@@ -16,7 +18,7 @@ def serve(
     models: Annotated[list[str] | None, typer.Argument(help="Names or folders, or NAME=FOLDER. Default: en.")] = None,
     host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0 is all of them.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on; 0 is any free one.", min=0, max=65535)] = 8001,
-    allow_host: Annotated[list[str] | None, typer.Option(help="That requests may name besides localhost.")] = None,
+    allow_host: Annotated[list[str] | None, typer.Option(help="A host name to accept besides localhost.")] = None,
     max_bytes: Annotated[int, limit_option(help="Bytes of a request.", min=1)] = DEFAULTS.body_bytes,
     max_words: Annotated[int, limit_option(help="Words of a request.", min=1)] = DEFAULTS.words,
     max_sentence: Annotated[int, limit_option(help="Words of a sentence.", min=1)] = DEFAULTS.sentence_words,
@@ -31,10 +33,6 @@ def serve(
     biplanar serve
     biplanar serve my-model lt=models/lithuanian --port 8080
     """
-    import logging
-
-    from biplanar.errors import needing
-
     with needing("serve", "serving"):
         from biplanar.serve.models import Models
         from biplanar.serve.server import address_of, listen, run

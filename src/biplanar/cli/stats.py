@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from biplanar.cli.options import TEXT_ENCODING, split_names
-from biplanar.cli.tables import cell, new_table, show
+from biplanar.cli.common import TEXT_ENCODING, cell, new_table, show, split_names
 from biplanar.data.files import UTF_8
 
 if TYPE_CHECKING:
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 def stats(
     treebank: Annotated[list[str], typer.Argument(help="A folder with *-train, *-dev and *-test files, or files.")],
     text_encoding: Annotated[str, TEXT_ENCODING] = UTF_8,
-    encodings: Annotated[str, typer.Option(help="To compare: 2p-full,4-bit+head. Default: without lifting.")] = "",
-    graphs: Annotated[bool, typer.Option("--graphs", help="Of the enhanced graphs in DEPS instead.")] = False,
+    encodings: Annotated[str, typer.Option(help="Compare 2p-full,4-bit+head, ... Default: without lifting.")] = "",
+    graphs: Annotated[bool, typer.Option("--graphs", help="Describe the enhanced graphs in DEPS instead.")] = False,
     speed: Annotated[bool, typer.Option("--speed", help="Also measure how fast each encodes and decodes.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
@@ -53,9 +52,8 @@ def _tables(numbers: dict[str, Any], speed: bool) -> Iterator[Table]:
     if numbers["encodings"]:
         title = "Coverage of the training trees" if has_splits else "Coverage"
         columns = ("encoding", "heads %", "before repair %", "sentences %", "plane 2 %")
-        yield new_table(
-            title, columns, ((name, *map(cell, row.values())) for name, row in numbers["encodings"].items())
-        )
+        rows = ((name, *map(cell, row.values())) for name, row in numbers["encodings"].items())
+        yield new_table(title, columns, rows)
     if any(numbers["label_sizes"].values()):
         title = "Labels of train and dev, and those of test unseen there" if has_splits else "Labels"
         yield _label_table(title, numbers["label_sizes"], numbers["unseen_labels"])
@@ -63,10 +61,9 @@ def _tables(numbers: dict[str, Any], speed: bool) -> Iterator[Table]:
         title = "Labels of train, and words of others with unseen ones, in %"
         yield _comparison_table(title if has_splits else "Labels by encoding", numbers["labels"])
         if speed:
-            rows = (
-                (name, cell(row["encode"], ",d"), cell(row["decode"], ",d")) for name, row in numbers["labels"].items()
-            )
-            yield new_table("Speed, sentences a second", ("encoding", "encode", "decode"), rows)
+            kinds = ("encode", "decode")
+            speeds = ((name, *(cell(row[kind], ",d") for kind in kinds)) for name, row in numbers["labels"].items())
+            yield new_table("Speed, sentences a second", ("encoding", *kinds), speeds)
 
 
 def _graph_tables(numbers: dict[str, Any]) -> Iterator[Table]:

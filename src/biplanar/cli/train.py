@@ -7,11 +7,13 @@ import re
 import time
 from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biplanar.cli.options import input_option, model_option, output_option, speed_option, split_names
+from biplanar.cli.common import input_option, model_option, output_option, report, speed_option, split_names
+from biplanar.errors import BiplanarError, needing
 
 if TYPE_CHECKING:
     from biplanar.pipeline.model_folder import ModelFolder
@@ -40,7 +42,7 @@ def train(
         output_option("--resume", help="Continue from the checkpoint; with more --training.epochs also after the end."),
     ] = False,
     encoding: Annotated[str | None, model_option("--encoding", "-e", help="2p-full, 2p-greedy, rel-pos, ...")] = None,
-    seed: Annotated[int, model_option(metavar="N", help="Another seed, another model.")] = 1,
+    seed: Annotated[int, model_option(metavar="N", help="Random seed.")] = 1,
     start: Annotated[
         str | None, model_option(help="Start from the weights of this model: its folder, with model.safetensors.")
     ] = None,
@@ -64,10 +66,6 @@ def train(
     biplanar train --train train.conllu --dev dev.conllu -o my-model --resume
     torchrun --nproc-per-node 4 -m biplanar train UD_Czech-PDT -o my-model
     """
-    from pathlib import Path
-
-    from biplanar.errors import BiplanarError, needing
-
     with needing("train", "training"):
         from biplanar.pipeline.train import Data, train_model
         from biplanar.tagger.distributed import process_rank
@@ -92,9 +90,9 @@ def train(
         _show(events)
     except KeyboardInterrupt:
         if not process_rank():
-            typer.echo(f"biplanar: interrupted; {_what_is_saved(folder)}", err=True)
+            report(f"interrupted; {_what_is_saved(folder)}")
         raise typer.Exit(INTERRUPTED) from None
-    typer.echo(f"biplanar: the model is in {output}; its card is {folder.card}", err=True)
+    report(f"the model is in {output}; its card is {folder.card}")
 
 
 def export(model: Annotated[str, typer.Argument(help="A model's folder, with weights for PyTorch.")]) -> None:
@@ -102,16 +100,13 @@ def export(model: Annotated[str, typer.Argument(help="A model's folder, with wei
 
     biplanar export my-model
     """
-    from pathlib import Path
-
-    from biplanar.errors import needing
-    from biplanar.pipeline.model_folder import ModelFolder
-
     with needing("train", "exporting"):
         from biplanar.pipeline.train import export_model
+    from biplanar.pipeline.model_folder import ModelFolder
+
     folder = ModelFolder(Path(model))
     export_model(folder)
-    typer.echo(f"biplanar: the network is in {folder.int8} and {folder.onnx}", err=True)
+    report(f"the network is in {folder.int8} and {folder.onnx}")
 
 
 def settings_as_options(arguments: list[str]) -> list[str]:
@@ -129,8 +124,6 @@ def settings_as_options(arguments: list[str]) -> list[str]:
 
 
 def _overrides(settings: list[str]) -> dict[str, str]:
-    from biplanar.errors import BiplanarError
-
     pairs = [setting.partition("=") for setting in settings]
     for name, sign, _ in pairs:
         if not sign:

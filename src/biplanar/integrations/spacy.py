@@ -50,7 +50,7 @@ ASSIGNED = ("head", "dep", "is_sent_start", "pos", "tag", "morph", "lemma")
 # What spaCy's own components say of white space.
 SPACE_NAMES, SPACE_POS = {DEP: "dep", TAG: "_SP"}, IDS["SPACE"]
 
-# Documents that are parsed together, if nobody says otherwise.
+# Documents that are parsed together by default.
 BATCH_SIZE = 1000
 
 # A model that travels with a pipeline
@@ -227,7 +227,9 @@ class BiplanarParser(CarriedModel):
         for number, column in output.columns.items():
             if number in ATTRIBUTES:
                 columns[ATTRIBUTES[number]] = self._hashes(number, column)
-        heads = _absolute(output.parsed.heads.astype(np.int64), given.corpus.offsets)
+        relative, offsets = output.parsed.heads.astype(np.int64), given.corpus.offsets
+        starts = np.repeat(offsets[:-1], np.diff(offsets))
+        heads = np.where(relative > 0, starts + relative - 1, np.arange(len(relative)))  # a root is its own head
         bounds = offsets_of(len(part.words) for part in parts)
         for part, (start, end) in zip(parts, pairwise(bounds.tolist()), strict=True):
             if end > start:
@@ -278,20 +280,14 @@ class BiplanarParser(CarriedModel):
     def files(self) -> tuple[ModelFolder, list[Path]]:
         """What parsing needs, and the card; what only training needs is left behind."""
         folder = self.parser.folder
-        kinds = (folder.int8, folder.onnx, folder.segmenter.int8)
-        networks = [path for network in kinds for path in sorted(network.glob("*"))]
+        folders = (folder.encoder, folder.int8, folder.onnx, folder.segmenter.int8)
+        networks = [path for part in folders for path in sorted(part.glob("*"))]
         return folder, [*folder.parts, folder.weights, folder.checksums, folder.card, *networks]
 
     def from_disk(self, path: str | Path, **_: Any) -> Self:
         """Load the model of a folder."""
         self.parser = load(path, **self._placement)
         return self
-
-
-def _absolute(heads: Int64s, offsets: Int64s) -> Int64s:
-    """Heads as numbers of words in all sentences, from 0; a root is its own head."""
-    starts = np.repeat(offsets[:-1], np.diff(offsets))
-    return np.where(heads > 0, starts + heads - 1, np.arange(len(heads)))
 
 
 class BiplanarTokenizer(CarriedModel, DummyTokenizer):

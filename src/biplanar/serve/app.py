@@ -20,9 +20,8 @@ from starlette.types import ASGIApp
 
 from biplanar.decoding import all_decoders
 from biplanar.encodings import all_encodings
-from biplanar.serve import schemas
+from biplanar.serve import ServerConfig, schemas
 from biplanar.serve.batching import Batcher
-from biplanar.serve.config import ServerConfig
 from biplanar.serve.documents import ParseAnswer, compare_plan
 from biplanar.serve.forms import body_fields, media_type, query_fields
 from biplanar.serve.guard import ANSWER, BODY, CLIENT_LEFT, ByteBudget, Guard, Lease, Metrics
@@ -48,7 +47,7 @@ class Service:
         self.metrics.unread_bytes.set_function(lambda: self.answers.held)
 
     def operations(self) -> list[Operation]:
-        """The routes that the description tells of."""
+        """The routes that the OpenAPI description lists."""
         return [
             Operation(["GET"], "/api/models", self.list_models, schemas.Choices),
             Operation(["POST"], "/api/parse", self.parse, schemas.Parsed, schemas.ParseRequest),
@@ -70,12 +69,12 @@ class Service:
             async with asyncio.timeout(self.config.seconds):
                 async for chunk in request.stream():
                     size += len(chunk)
-                    # Too large a body is read on for a while, as many clients read no answer before they have sent it.
+                    # A body that is too large is read further: many clients send it all before they read an answer.
                     if size > 16 * most:
                         break
                     if size <= most:
                         if not lease.take(len(chunk)):
-                            raise self.batcher.refusal_for_now("other requests are too large together")
+                            raise self.batcher.refusal_for_now("the server holds too many bytes of other requests")
                         chunks.append(chunk)
         except TimeoutError:
             message = f"the request did not arrive within {self.config.seconds:g} seconds"
@@ -88,7 +87,7 @@ class Service:
     async def _json_body(self, request: Request) -> bytes:
         found = media_type(request.headers.get("content-type", ""))
         if found != JSON:
-            message = f"the body must be {JSON}, not {found or 'of no type'}"
+            message = f"Content-Type: must be {JSON}, but is {found or 'missing'}"
             raise refusal(message, HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
         return await self.read(request)
 
@@ -97,7 +96,7 @@ class Service:
     async def answer(
         self, request: Request, prepare: Callable[[], RequestPlan], size: int, headers: dict[str, str] | None = None
     ) -> Response:
-        """The JSON that the workers make of a request; dropped if the client disconnects."""
+        """The answer that the workers make, as JSON; the request is dropped if the client disconnects."""
         lease: Lease = getattr(request.state, ANSWER)
         work = asyncio.ensure_future(self.batcher.submit(prepare, size, lease))
         gone = asyncio.ensure_future(_left(request))
@@ -192,10 +191,6 @@ def create_app(models: Models, config: ServerConfig | None = None) -> ASGIApp:
     service = Service(models, config)
     operations = service.operations()
     files = PageFiles(directory=STATIC)
-    description = JSONResponse(describe(operations, config))
-
-    async def openapi(_: Request) -> Response:
-        return description
 
     async def index(request: Request) -> Response:
         return await files.get_response("index.html", request.scope)
@@ -203,7 +198,7 @@ def create_app(models: Models, config: ServerConfig | None = None) -> ASGIApp:
     routes = [
         Route("/", index),
         Mount("/static", files),
-        Route("/openapi.json", openapi),
+        Route("/openapi.json", JSONResponse(describe(operations, config)), methods=["GET"]),
         *(Route(one.path, one.endpoint, methods=one.methods) for one in operations),
     ]
     starlette = Starlette(

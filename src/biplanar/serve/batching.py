@@ -17,7 +17,7 @@ from threading import Condition, Thread
 
 from starlette.exceptions import HTTPException
 
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 from biplanar.serve.guard import Lease, Metrics
 from biplanar.serve.jobs import Job, Parsing, RequestPlan
 from biplanar.serve.responses import as_refusal, refusal
@@ -27,7 +27,7 @@ SMALL = 16 << 10  # bytes; larger requests go straight to the slow worker
 # What a request may cost for the quick worker. No word takes more than about a millisecond to parse.
 QUICK_COST = 300
 
-# Seconds of rendering at a time; then another request has its turn.
+# Seconds of rendering at a time, before another request gets its turn.
 QUICK_SECONDS, SLOW_SECONDS = 0.2, 0.5
 
 logger = logging.getLogger(__name__)

@@ -26,11 +26,12 @@ from biplanar.errors import FormatError
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.options import ParseOptions
 from biplanar.planes.crossings import is_projective
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 from biplanar.serve.jobs import RequestPlan, Trees
 from biplanar.serve.models import Model, Models
 from biplanar.serve.responses import refusal
 from biplanar.serve.schemas import (
+    SOURCES,
     ComparedSentence,
     CompareRequest,
     ParsedSentence,
@@ -39,8 +40,6 @@ from biplanar.serve.schemas import (
     Tree,
     read_json,
 )
-
-SOURCES = ("text", "words", "conllu")
 
 # What a word costs beyond parsing it, where 1 is what parsing it may take: the search for several trees, and for each
 # tree its place in the answer, its picture and its decoding.
@@ -126,7 +125,7 @@ class ParseAnswer:
         }
 
     def _drawn(self, sentence: Sentence, planes: list[int], rows: Rows | None) -> str:
-        """The tree with probabilities behind its relations, and with the arcs that only the labels have, hidden."""
+        """The tree, with probabilities after its relations; arcs that only the labels have are hidden."""
         forms, tree, columns = sentence.forms, sentence.tree, columns_of(sentence, self.columns)
         if (likely := self._probabilities(sentence)) is not None:
             shown = zip(tree.deprels, likely, strict=True)
@@ -140,7 +139,7 @@ class ParseAnswer:
         return to_svg([canvas])
 
     def _extra(self, sentence: Sentence, planes: list[int], rows: Rows) -> list[tuple[int, int, int]]:
-        """Arcs that the labels say and the tree does not have: some encodings cannot say every tree."""
+        """Arcs of the labels that the tree does not have: some encodings cannot express every tree."""
         columns, upos = [Column.of(row) for row in rows.values()], Column.of(sentence.upos)
         said = self.encoding.decode(columns, np.array([0, len(sentence)]), upos).tolist()
         arcs = zip(said, range(1, len(said) + 1), planes, sentence.heads, strict=True)
@@ -148,7 +147,7 @@ class ParseAnswer:
         return [(head, word, plane if head else 0) for head, word, plane in wrong]
 
     def _probabilities(self, sentence: Sentence) -> list[float] | None:
-        """As MISC says, where they were asked for; anything may stand in that of a file."""
+        """From MISC, if they were requested; None if a file has invalid values there."""
         try:
             found = sentence.head_probabilities if self.request.probabilities else None
         except ValueError:
@@ -156,12 +155,12 @@ class ParseAnswer:
         return found if found is not None and all(0 <= one <= 1 for one in found) else None
 
     def _replayed(self, sentence: Sentence, rows: Rows) -> Replay | None:
-        """How the labels are decoded, step by step, if the encoding can tell."""
+        """How the labels are decoded, step by step, if the encoding can show it."""
         shown = replay(self.encoding, *rows.values(), upos=sentence.upos)
         return {"stacks": shown.stacks, "first": shown.first, "steps": shown.steps} if shown else None
 
     def _rows(self, sentence: Sentence) -> Rows | None:
-        """The labels by task; None where the encoding has none for such a tree."""
+        """The labels by task; None if the encoding cannot express the tree."""
         try:
             return label_rows(sentence, self.labels)
         except FormatError:
@@ -183,7 +182,7 @@ def _check(request: ParseRequest, model: Model, config: ServerConfig) -> None:
 
 
 def _percent(share: float) -> str:
-    """A probability as people read it; only what is certain is 100 %."""
+    """A probability in whole percent; only 1 is 100 %."""
     return f"{min(round(100 * share), 99 if share < 1 else 100)} %"
 
 

@@ -23,7 +23,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 from biplanar.serve.responses import SECURITY_HEADERS, refusal, refused
 
 CLIENT_LEFT = 499  # not in HTTP, but common in the logs of other servers
@@ -144,7 +144,7 @@ class Lease:
         self._budget, self.size, self._closed = budget, 0, False
 
     def take(self, size: int) -> bool:
-        """Hold some bytes more, if there is room for them; a closed lease has none."""
+        """Hold more bytes, if there is room; a closed lease has none."""
         with self._budget.lock:
             if self._closed or self._budget.held + size > self._budget.limit:
                 return False
@@ -183,7 +183,7 @@ def host_name(host: str) -> str:
 
 @lru_cache(maxsize=256)
 def is_loopback(address: str) -> bool:
-    """Whether a machine reaches itself by this address."""
+    """Whether this is a loopback address."""
     try:
         return ip_address(address).is_loopback
     except ValueError:

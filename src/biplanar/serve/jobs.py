@@ -13,7 +13,7 @@ from http import HTTPStatus
 from biplanar.data.conllu import Sentence
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 from biplanar.serve.guard import Lease
 from biplanar.serve.responses import refusal
 
@@ -57,9 +57,9 @@ class Parsing:
 
 @dataclass(frozen=True)
 class RequestPlan:
-    """The sentences of a request, how they are parsed if at all, and how the answer is made of them.
+    """The sentences of a request, how to parse them, and how to render the answer.
 
-    `render` yields the bytes that a sentence adds to the answer, in short steps, between which a worker can stop.
+    `render` yields the bytes that a sentence adds to the answer in small pieces: a worker may stop between them.
     """
 
     sentences: Iterator[Sentence]
@@ -67,7 +67,7 @@ class RequestPlan:
     opening: bytes = b""  # of the answer
     separator: bytes = b""  # of sentences
     closing: Callable[[], bytes] = bytes
-    parsing: Parsing | None = None
+    parsing: Parsing | None = None  # None: they are shown as they are
     most_words: int | None = None  # if fewer are allowed than for other requests
     cost: float = 1.0  # of a word, where 1 is what parsing it may take
 
@@ -75,7 +75,7 @@ class RequestPlan:
 class Job:
     """The state of a request: it reads a chunk, is given its trees, renders them, and reads the next.
 
-    Only the worker that has taken it uses it; other threads set `over` alone.
+    Only the worker that took it uses it; other threads only set `over`.
     """
 
     def __init__(
@@ -137,9 +137,9 @@ class Job:
     def _check(self, sentence: Sentence, most_words: int) -> None:
         words, longest = len(sentence), max(map(len, sentence.forms), default=0)
         if words > self._config.sentence_words:
-            raise refusal(f"a sentence of {words} words; at most {self._config.sentence_words} are allowed")
+            raise refusal(f"a sentence has {words} words; at most {self._config.sentence_words} are allowed")
         if longest > self._config.word_characters:
-            raise refusal(f"a word of {longest} characters; at most {self._config.word_characters} are allowed")
+            raise refusal(f"a word has {longest} characters; at most {self._config.word_characters} are allowed")
         self._words += words
         if self._words > most_words:
             message = f"too many words; at most {most_words} are allowed in a request of this kind"
@@ -157,7 +157,7 @@ class Job:
             yield from self._plan.render(trees)
 
     def render(self, seconds: float) -> None:
-        """Render trees for about so many seconds; after the last ones, answer."""
+        """Render trees for about that many seconds; after the last ones, answer."""
         until = time.monotonic() + seconds
         assert self._plan is not None
         assert self._rendering is not None
@@ -175,7 +175,7 @@ class Job:
             message = f"the answer is larger than {self._config.answer_bytes} bytes: ask for less at once"
             raise refusal(message, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         if not self._lease.take(len(part)):
-            message = "other answers that wait to be read are too large together: try again later"
+            message = "the server holds too many bytes of answers that are not read yet: try again later"
             raise refusal(message, HTTPStatus.SERVICE_UNAVAILABLE, Retry_After="1")
 
     def settle(self, outcome: bytes | Exception) -> None:
@@ -193,7 +193,7 @@ class Job:
         try:
             self.answer.get_loop().call_soon_threadsafe(settle_there)
         except RuntimeError:
-            logger.debug("the server has ended before an answer")
+            logger.debug("the server stopped before a request was answered")
 
 
 def _size(sentence: Sentence) -> float:

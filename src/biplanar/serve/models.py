@@ -28,10 +28,10 @@ from biplanar.serve.jobs import Parsing
 from biplanar.serve.responses import refusal
 from biplanar.serve.schemas import ModelFacts
 
-# Other names of the bundled model, as clients of UDPipe know it.
+# The name by which clients of UDPipe know the bundled model.
 MORE_NAMES = {BUNDLED: "english-ewt"}
 
-CHARACTERS_AT_ONCE = 20_000  # of raw text, after which other requests may have their turn
+CHARACTERS_AT_ONCE = 20_000  # of raw text, after which other requests get their turn
 
 _CARD_ROW = re.compile(r"^\| ([^|\n]+) \| ([^|\n]+) \|$", re.MULTILINE)
 
@@ -104,7 +104,7 @@ class Model:
 
     @property
     def facts(self) -> ModelFacts:
-        """What clients are told of it."""
+        """What clients are told about it."""
         treebank = self.card.get("trained on", "an unknown treebank")
         return {
             "name": self.name,

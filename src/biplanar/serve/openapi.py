@@ -13,7 +13,7 @@ from starlette.responses import Response
 from biplanar import __version__
 from biplanar.decoding import DECODERS
 from biplanar.encodings import ENCODINGS, LIFTED
-from biplanar.serve.config import ServerConfig
+from biplanar.serve import ServerConfig
 from biplanar.serve.responses import UDPIPE_PATHS
 from biplanar.serve.schemas import Error
 
@@ -27,8 +27,8 @@ REFUSALS = {
     400: "Something is wrong with the request; the message says what and where.",
     408: "The body did not arrive in time.",
     413: "The body is too large, has too many words in it, or asks for too large an answer.",
-    415: "The body is of another type.",
-    421: "The Host is not one that is served here.",
+    415: "The Content-Type is not supported.",
+    421: "The Host is not served here.",
     500: "The model or the server failed.",
     503: "Too many requests are waiting, or answers unread; Retry-After says in how many seconds to ask again.",
     504: "No answer was found in time.",

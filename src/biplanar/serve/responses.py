@@ -41,7 +41,7 @@ def as_refusal(error: Exception) -> HTTPException:
     if isinstance(error, ERRORS_OF_REQUESTS):
         return refusal(str(error))
     told = isinstance(error, BiplanarError) and not isinstance(error, FileError)
-    return refusal(str(error) if told else "the server failed at this request", HTTPStatus.INTERNAL_SERVER_ERROR)
+    return refusal(str(error) if told else "internal server error", HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def refused(path: str, error: HTTPException) -> Response:
@@ -50,11 +50,3 @@ def refused(path: str, error: HTTPException) -> Response:
         text = error.detail.encode(errors="replace") + b"\n"
         return PlainTextResponse(text, error.status_code, {**CROSS_ORIGIN_HEADERS, **(error.headers or {})})
     return JSONResponse({"error": error.detail}, error.status_code, error.headers)
-
-
-def decoded(name: str, data: bytes) -> str:
-    """Text of a request, without a byte order mark."""
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise refusal(f"{name}: not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}") from error

@@ -1,4 +1,4 @@
-"""Requests and answers as types: requests are checked by them, and the server's description is made of them."""
+"""The types of requests and answers, which check requests and make the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from codecs import BOM_UTF8
 from collections.abc import Sequence
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
+from pydantic import BaseModel, FailFast, Field, ValidationError
 from pydantic_core import from_json
 from typing_extensions import TypedDict  # which pydantic wants before Python 3.12
 
@@ -18,19 +18,16 @@ from biplanar.serve.responses import refusal
 
 Requested = TypeVar("Requested", bound=BaseModel)
 
+SOURCES = ("text", "words", "conllu")  # of which a request to parse has one
+ONE_SOURCE = {"oneOf": [{"required": [source]} for source in SOURCES]}
+
 # Checked where sentences are made of them.
 Word = Annotated[str, Field(json_schema_extra={"minLength": 1, "pattern": "^[^\\t\\n]+$"})]
 Words = Annotated[list[Word], Field(min_length=1), FailFast()]
 
 
-class ParseRequest(BaseModel):
+class ParseRequest(BaseModel, strict=True, extra="forbid", json_schema_extra=ONE_SOURCE):
     """One of text, words and conllu, and how to parse it."""
-
-    model_config = ConfigDict(
-        strict=True,
-        extra="forbid",
-        json_schema_extra={"oneOf": [{"required": [source]} for source in ("text", "words", "conllu")]},
-    )
 
     text: str = Field("", description="Raw text.")
     words: Annotated[list[Words], FailFast()] = Field([], description="Sentences as lists of words.")
@@ -41,16 +38,14 @@ class ParseRequest(BaseModel):
     columns: str = Field("", description=f"Columns to draw under the words, with commas between: {', '.join(COLUMNS)}.")
     retag: bool = Field(False, description="Replace tags, features and lemmas of the CoNLL-U by predicted ones.")
     probabilities: bool = Field(False, description="Give the probability of each head.")
-    best: int = Field(1, ge=1, description="Trees of each sentence; rel-pos, absolute and relative have one.")
+    best: int = Field(1, ge=1, description="Trees per sentence; rel-pos, absolute and relative have one.")
     svg: bool = Field(False, description="Draw the trees.")
     replay: bool = Field(False, description="Give the steps in which labels are decoded.")
-    parse: bool = Field(True, description="False: show the trees that the CoNLL-U has.")
+    parse: bool = Field(True, description="False: show the trees of the CoNLL-U as they are.")
 
 
-class CompareRequest(BaseModel):
+class CompareRequest(BaseModel, strict=True, extra="forbid"):
     """Two versions of the same sentences, as CoNLL-U."""
-
-    model_config = ConfigDict(strict=True, extra="forbid")
 
     gold: str
     system: str
@@ -114,7 +109,7 @@ UDPipeResult = dict[Literal["model", "acknowledgements", "result"], str | list[s
 
 
 class Replay(TypedDict):
-    """A decoding step by step. A part of a label is a word, a start and an end in its label, and which label it is."""
+    """A decoding step by step. A part of a label is its word, start, end, and the number of the label."""
 
     stacks: Annotated[list[tuple[str, int]], Field(description="Name, and plane or 0.")]
     first: Annotated[list[tuple[int, int]], Field(description="What lies on a stack at first: stack and word.")]
@@ -128,11 +123,11 @@ class Tree(TypedDict):
     deprels: Sequence[str]
     planes: Annotated[list[int], Field(description="0: the root's arc, or one in neither plane.")]
     tasks: Annotated[list[str] | None, Field(description="The names of the labels of a word.")]
-    labels: Annotated[list[tuple[str, ...]] | None, Field(description="Null if the encoding has none for the tree.")]
+    labels: Annotated[list[tuple[str, ...]] | None, Field(description="Null if the encoding cannot express the tree.")]
     log_probability: float | None
     probabilities: Sequence[Share] | None
     svg: str | None
-    replay: Annotated[Replay | None, Field(description="Null if it was not asked for, or the encoding cannot tell.")]
+    replay: Annotated[Replay | None, Field(description="Null if not requested, or if the encoding has none.")]
     conllu: str
 
 

@@ -14,8 +14,8 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from biplanar.errors import BiplanarError
+from biplanar.serve import ServerConfig
 from biplanar.serve.app import create_app
-from biplanar.serve.config import ServerConfig
 from biplanar.serve.models import Models
 from biplanar.serve.responses import SECURITY_HEADERS
 

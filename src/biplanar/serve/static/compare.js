@@ -4,7 +4,7 @@ import { byId, fill, importedSvg, make } from "./dom.js";
 import { savePng, saveText } from "./download.js";
 import { Pager } from "./pager.js";
 
-/** The part of the page for comparisons. `guard` runs what may fail, and tells. */
+/** The part of the page for comparisons. `guard` runs what may fail, and shows the error. */
 export class Comparison {
   constructor(guard) {
     this.pager = new Pager("pairs", {

@@ -1,10 +1,16 @@
-// Elements of HTML, and pictures of the server. Text becomes text nodes only, so that nothing a user typed is ever read as markup.
+// Elements of HTML, and the server's pictures. Text only becomes text nodes, so nothing a user typed is read as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
 /** An HTML element; properties that are functions listen to the event of their name. */
 export function make(tag, properties = {}, ...children) {
-  return filled(document.createElement(tag), properties, children);
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (typeof value === "function") element.addEventListener(name, value);
+    else if (isThere(value)) element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter(isThere));
+  return element;
 }
 
 /** The element of the page that has this id. */
@@ -15,15 +21,6 @@ export function byId(id) {
 /** Put these children in the place of all that an element has. */
 export function fill(element, ...children) {
   element.replaceChildren(...children.flat().filter(isThere));
-  return element;
-}
-
-function filled(element, properties, children) {
-  for (const [name, value] of Object.entries(properties)) {
-    if (typeof value === "function") element.addEventListener(name, value);
-    else if (isThere(value)) element.setAttribute(name, value === true ? "" : value);
-  }
-  element.append(...children.flat().filter(isThere));
   return element;
 }
 

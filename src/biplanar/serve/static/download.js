@@ -1,4 +1,4 @@
-// Files that leave the page.
+// Downloads.
 
 import { make, withoutStyle } from "./dom.js";
 

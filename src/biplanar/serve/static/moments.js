@@ -15,7 +15,7 @@ export function decodingOf(tree, encoding) {
   const last = steps.length + 1;
   const end = () => lastMoment(tree, moment(steps.length), encoding.includes("+"));
   const at = (number) => (number === last ? end() : moment(number));
-  return { steps, last, at, signs: arcsOfSigns(steps) };
+  return { last, at, signs: arcsOfSigns(steps) };
 }
 
 /** What an arc is called: there is only one from a head to a dependent. */
@@ -59,7 +59,7 @@ function momentAt(tree, steps, count) {
   };
 }
 
-/** The tree: what the labels made, the root, and the arcs that these labels cannot say. */
+/** The tree: what the labels made, the root, and the arcs that these labels cannot express. */
 function lastMoment(tree, before, isLifted) {
   const keys = tree.heads.map((head, at) => arcKey(head, at + 1));
   const lost = new Set(keys.filter((key, at) => tree.heads[at] && !before.arcs.has(key)));
@@ -67,7 +67,7 @@ function lastMoment(tree, before, isLifted) {
   const rooted = before.arcs.has(arcKey(0, root));
   const end = rooted ? [] : ["No label gives ", { word: root }, " a head: it is the root. "];
   const arcs = keys.length - 1;
-  const why = isLifted ? "relations say where the dashed ones belong" : "they cannot say the dashed ones";
+  const why = isLifted ? "relations say where the dashed ones belong" : "they cannot express the dashed ones";
   const loss = `The labels give ${arcs - lost.size} of ${arcs} arcs; ${why}.`;
   const story = [...end, lost.size ? loss : "The tree is complete."];
   return { ...before, arcs: new Set(keys), fresh: [], word: null, signs: [], lost, story };

@@ -114,7 +114,7 @@ export class Picture {
   }
 
   /** Show a moment of the decoding: these arcs only, this word and character at work. Null shows the whole tree. Arcs
-   * that labels cannot say are dashed. */
+   * that labels cannot express are dashed. */
   showMoment(moment, lost = moment?.lost) {
     this.svg.classList.toggle("replaying", moment !== null);
     for (const { element, key, extra } of this.arcs) {

@@ -9,7 +9,7 @@ import { probabilityOf, described, differing, percent } from "./trees.js";
 
 const HINT = "Point at an arc, a word or a character of a label to see what belongs together.";
 
-/** Shows sentences; the server draws the tree that is chosen. `guard` runs what may fail, and tells. */
+/** Shows sentences; the server draws the tree that is chosen. `guard` runs what may fail, and shows the error. */
 export class SentenceView {
   constructor(settings, guard) {
     Object.assign(this, { settings, guard, sentence: null, drawn: null, replay: null });
@@ -121,6 +121,6 @@ function shareOf(trees) {
 }
 
 function cannotSay(encoding) {
-  const why = encoding === "rel-pos" ? "lack parts of speech for this sentence" : "cannot say this tree";
+  const why = encoding === "rel-pos" ? "lack parts of speech for this sentence" : "cannot express this tree";
   return `The labels of ${encoding} ${why}, so there is no decoding to show.`;
 }
