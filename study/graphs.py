@@ -16,7 +16,7 @@ from typing import Any
 
 import biplanar
 from biplanar.data.conllu import DEPREL, DEPS, HEAD, Sentence, read_conllu
-from biplanar.encodings.columns import GraphLabels
+from biplanar.encodings.columns import graph_task
 from biplanar.encodings.graphs import GRAPH_ENCODINGS
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.model_folder import ModelFolder
@@ -80,7 +80,7 @@ def scores(parser: Parser, gold: list[Sentence]) -> dict[str, dict[str, list[int
 
 def _graphs(output: Any) -> Iterator[tuple[str, list[Sentence]]]:
     labels = output.parsed.columns
-    arcs = {name: GraphLabels(name).name for name in GRAPH_ENCODINGS if GraphLabels(name).name in labels}
+    arcs = {name: graph_task(name) for name in GRAPH_ENCODINGS if graph_task(name) in labels}
     if not arcs:
         yield COPY, [one.with_graph(biplanar.Graph.from_tree(one.tree)) for one in output.sentences()]
     for name, task in arcs.items():

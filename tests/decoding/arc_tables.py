@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from biplanar.decoding.arcs import KnownHeads
 from biplanar.decoding.scores import MOST_HEADS, LikelyHeads
 
 
@@ -43,8 +42,3 @@ def likeliest(tables: Sequence[np.ndarray]) -> LikelyHeads:
         order = [head for head in np.argsort(-row, kind="stable") if row[head] > -np.inf][:MOST_HEADS]
         heads[at, : len(order)], logs[at, : len(order)] = order, row[order]
     return LikelyHeads(heads, logs)
-
-
-def arc_scores(tables: Sequence[np.ndarray]) -> KnownHeads:
-    """As a network has them."""
-    return KnownHeads(likeliest(tables))

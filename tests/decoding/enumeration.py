@@ -18,7 +18,7 @@ from biplanar.decoding.scores import UNLIKELY, Scores
 from biplanar.decoding.stack_search import StackSearch
 from biplanar.encodings import get_encoding
 from biplanar.encodings.stacks import depth_tasks
-from tests.decoding.arc_tables import arc_scores, random_table
+from tests.decoding.arc_tables import likeliest, random_table
 from tests.reference import is_tree
 
 EXACT = Beam(states=10**4, margin=math.inf, rarest=0.0, edges=10**9, nodes=10**7)
@@ -126,7 +126,7 @@ def prepared(
     everything = sorted(_scored(tables, planes, table, chosen.arcs), key=lambda one: -one.score)
     trees, others = ([one for one in everything if is_tree(one.heads) == wanted] for wanted in (True, False))
     search = searching(planes, EXACT, mass=EVERY_LABEL, weights=chosen, depth_weight=1.0)
-    scores = Scores(offsets_of([words]), tables, arcs=None if table is None else arc_scores([table]))
+    scores = Scores(offsets_of([words]), tables, arcs=None if table is None else likeliest([table]))
     return Prepared(trees, others, scores, search)
 
 

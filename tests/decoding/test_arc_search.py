@@ -9,11 +9,10 @@ import pytest
 
 from biplanar.data.forest import offsets_of
 from biplanar.decoding import stack_search
-from biplanar.decoding.arcs import KnownHeads
 from biplanar.decoding.beam import Beam, Outcome
 from biplanar.decoding.inventory import Weights
 from biplanar.decoding.scores import LikelyHeads, Scores
-from tests.decoding.arc_tables import arc_scores, likeliest, random_table, sure_table
+from tests.decoding.arc_tables import likeliest, random_table, sure_table
 from tests.decoding.enumeration import EVERY_LABEL, LABEL_SETS, Planes, near_certain, prepared, random_tables, searching
 from tests.reference import is_tree
 from tests.strategies import all_trees
@@ -24,19 +23,19 @@ OTHER_HEADS = [2, 3, 0]
 
 
 def with_arcs(scores: Scores, *heads: list[int], sure: float = 8.0) -> Scores:
-    return Scores(scores.offsets, scores.labels, arcs=arc_scores([sure_table(one, sure) for one in heads]))
+    return Scores(scores.offsets, scores.labels, arcs=likeliest([sure_table(one, sure) for one in heads]))
 
 
 def noise(planes: Planes, lengths: list[int], seed: int, *, depths: bool = True) -> Scores:
     rng = np.random.default_rng(seed)
     tables = random_tables(rng, sum(lengths), planes, depths=depths)
-    return Scores(offsets_of(lengths), tables, arcs=arc_scores([random_table(rng, words) for words in lengths]))
+    return Scores(offsets_of(lengths), tables, arcs=likeliest([random_table(rng, words) for words in lengths]))
 
 
 def some_of(scores: Scores, sentence: int) -> Scores:
     own = slice(*scores.offsets[sentence : sentence + 2])
     found = scores.arcs.likeliest()
-    arcs = KnownHeads(LikelyHeads(found.heads[own], found.logs[own]))
+    arcs = LikelyHeads(found.heads[own], found.logs[own])
     return Scores(offsets_of([own.stop - own.start]), {task: t[own] for task, t in scores.labels.items()}, arcs=arcs)
 
 
@@ -119,7 +118,7 @@ class TestLost:
     def scores(self, *tables: np.ndarray) -> Scores:
         words = sum(map(len, tables))
         labels = {task: np.zeros((words, 2), np.float32) for task in ("plane1", "deprel")}
-        return Scores(offsets_of(list(map(len, tables))), labels, arcs=arc_scores(tables))
+        return Scores(offsets_of(list(map(len, tables))), labels, arcs=likeliest(tables))
 
     def test_the_best_tree_of_the_arcs_alone(self):
         rng = np.random.default_rng(4)
@@ -155,7 +154,7 @@ class TestLost:
             np.where(np.arange(8) > 0, -1, found.heads), np.where(np.arange(8) > 0, -np.inf, found.logs)
         )
         scores = self.scores(table)
-        heads, _ = searching(self.PLANES)(Scores(scores.offsets, scores.labels, arcs=KnownHeads(first))).best()
+        heads, _ = searching(self.PLANES)(Scores(scores.offsets, scores.labels, arcs=first)).best()
         assert is_tree(heads.tolist())
         assert (heads == np.array([2, 1, 1, 1])).sum() == 3
 

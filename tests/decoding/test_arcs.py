@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from biplanar.data.forest import offsets_of
-from biplanar.decoding.arcs import ArcProducts, KnownHeads, average_heads, cut_scores, head_table
+from biplanar.decoding.arcs import ArcProducts, average_heads, cut_scores, head_table
 from biplanar.decoding.scores import MOST_HEADS, UNLIKELY, LikelyHeads, Scores
-from tests.decoding.arc_tables import arc_scores, likeliest, log_table, random_table
+from tests.decoding.arc_tables import likeliest, log_table, random_table
 
 LENGTHS = [1, 5, 0, 2, 30, 9]
 
@@ -62,7 +62,8 @@ class TestArcProducts:
 
     def test_they_are_computed_once(self):
         products = random_products(LENGTHS)
-        assert products.likeliest() is products.likeliest()
+        scores = Scores(products.offsets, {}, arcs=products)
+        assert scores.likely_heads is scores.likely_heads
 
     def test_large_scores(self):
         products = random_products([9])
@@ -107,13 +108,13 @@ class TestAverage:
 
 def test_known_heads_are_as_they_were_given() -> None:
     found = likeliest([random_table(np.random.default_rng(1), 3)])
-    assert KnownHeads(found).likeliest() is found
+    assert found.likeliest() is found
 
 
 def test_a_table_of_all_heads() -> None:
     rng = np.random.default_rng(3)
     short, long = random_table(rng, 3), random_table(rng, 20)
-    found = arc_scores([short, long]).likeliest()
+    found = likeliest([short, long])
     table = head_table(found, slice(0, 3))
     assert table.shape == (3, 4)
     own = np.eye(3, 4, 1, dtype=bool)

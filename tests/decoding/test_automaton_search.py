@@ -11,7 +11,6 @@ import pytest
 from biplanar.data.arrays import Int32s
 from biplanar.data.forest import Column, offsets_of
 from biplanar.decoding import get_decoder
-from biplanar.decoding.arcs import KnownHeads
 from biplanar.decoding.automaton_search import AutomatonSearch
 from biplanar.decoding.beam import Beam
 from biplanar.decoding.inventory import LabelInventory, Weights
@@ -56,7 +55,7 @@ class Case:
         arcs = log_probabilities(rng.normal(size=(WORDS, WORDS + 1)).astype(np.float32) * 2)
         order = np.argsort(-arcs, axis=1).astype(np.int32)
         likely = LikelyHeads(order, np.take_along_axis(arcs, order, axis=1))
-        self.scores = Scores(np.array([0, WORDS]), tables, arcs=KnownHeads(likely) if weight else None)
+        self.scores = Scores(np.array([0, WORDS]), tables, arcs=likely if weight else None)
         self.inventory = LabelInventory(encoding, {task: names, "deprel": RELATIONS}, Weights(weight, 2.0))
         labels, relations = log_probabilities(tables[task]), log_probabilities(tables["deprel"])
         words = np.arange(WORDS)

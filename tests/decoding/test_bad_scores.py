@@ -9,7 +9,7 @@ import pytest
 
 import biplanar
 from biplanar.decoding import DECODERS
-from biplanar.decoding.arcs import ArcProducts, KnownHeads
+from biplanar.decoding.arcs import ArcProducts
 from biplanar.decoding.scores import LikelyHeads, Scores
 from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import get_encoding
@@ -100,7 +100,7 @@ def test_arcs_and_relations_are_checked_too() -> None:
     made = MadeScores(get_encoding("2p-full"))
     nothing = LikelyHeads(np.zeros((9, 1), dtype=np.int32), np.full((9, 1), np.nan, dtype=np.float32))
     with pytest.raises(ScoreError, match="arcs"):
-        TreeDecoder(made.inventory).decode(Scores(FOREST.offsets, made.tables, arcs=KnownHeads(nothing)))
+        TreeDecoder(made.inventory).decode(Scores(FOREST.offsets, made.tables, arcs=nothing))
     with pytest.raises(ScoreError, match="relations"):
         TreeDecoder(made.inventory).decode(made.scores(lambda _: made.tables["deprel"] * np.float32(np.nan)))
 

@@ -9,7 +9,7 @@ from biplanar.data.forest import offsets_of
 from biplanar.decoding.calibration import LEAST, calibrated, features, fit_slopes
 from biplanar.decoding.inventory import Weights
 from biplanar.decoding.scores import Scores
-from tests.decoding.arc_tables import arc_scores, random_table
+from tests.decoding.arc_tables import likeliest, random_table
 
 HEADS = np.array([2, 0, 2], dtype=np.int32)
 SHARES = np.array([0.9, 0.5, np.nan], dtype=np.float32)
@@ -17,7 +17,7 @@ SHARES = np.array([0.9, 0.5, np.nan], dtype=np.float32)
 
 def scores_of(*, arcs: bool) -> Scores:
     table = random_table(np.random.default_rng(1), 3)
-    return Scores(offsets_of([3]), {}, arcs=arc_scores([table]) if arcs else None)
+    return Scores(offsets_of([3]), {}, arcs=likeliest([table]) if arcs else None)
 
 
 def test_with_the_slopes_of_no_fit_the_shares_stay() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from biplanar.data.forest import offsets_of
-from biplanar.decoding.candidates import best_given_heads, best_relations, likeliest
-from biplanar.decoding.scores import Scores, best_labels, log_probabilities
+from biplanar.decoding.candidates import best_given_heads, best_labels, best_relations, likeliest
+from biplanar.decoding.scores import Scores, log_probabilities
 
 ROOTS = np.array([False, True, False, True, False])
 

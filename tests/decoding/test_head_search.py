@@ -11,10 +11,10 @@ from biplanar.data.forest import Column, offsets_of
 from biplanar.decoding.beam import Outcome
 from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.scores import UNLIKELY, Scores
-from biplanar.decoding.search import HeadSearch, head_scores
+from biplanar.decoding.search import HeadSearch
 from biplanar.encodings import get_encoding
 from biplanar.errors import LabelError
-from tests.decoding.arc_tables import arc_scores as known_arcs
+from tests.decoding.arc_tables import likeliest as known_arcs
 from tests.decoding.arc_tables import random_table
 from tests.decoding.enumeration import DEPRELS, log_softmax
 from tests.strategies import all_trees
@@ -153,10 +153,11 @@ class TestArcs:
 
 
 def test_labels_that_name_the_same_head_are_added_up() -> None:
-    names = ("0", "+1", "1", "-1")
     labels = np.log(np.array([[0.1, 0.2, 0.3, 0.4], [0.2, 0.2, 0.2, 0.4]], dtype=np.float32))
-    relations, roots = np.log(np.float32([[0.5, 0.9], [0.5, 0.1]]))
-    (table,) = head_scores(get_encoding("relative"), names, labels, relations, roots, offsets_of([2]), None)
+    relations = np.log(np.float32([[0.5, 0.5], [0.1, 0.9]]))  # of the root, and of others
+    names = {"head": ("0", "+1", "1", "-1"), "deprel": ("root", "x")}
+    scores = Scores(offsets_of([2]), {"head": labels, "deprel": relations})
+    (table,) = HeadSearch(scores, LabelInventory(get_encoding("relative"), names))._tables()
     expected = [[0.05, 0.0, 0.25], [0.02, 0.36, 0.0]]  # in the first word's case 0.2 + 0.3, and -1 leads nowhere
     assert np.exp(table) == pytest.approx(np.array(expected))
     assert table[0, 1] == table[1, 2] == -math.inf

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from biplanar.data.forest import Column, Forest
-from biplanar.decoding.arcs import KnownHeads
 from biplanar.decoding.beam import Beam
 from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.scores import LikelyHeads, Scores
@@ -52,7 +51,7 @@ def scores_of(inventory: LabelInventory) -> Scores:
     tables["deprel"] = np.zeros((6, len(RELATIONS)), dtype=np.float32)
     heads = np.stack([WANTED, np.where(WANTED == CHAIN, -1, CHAIN)], axis=1)
     logs = np.array([[0.0, -11.0]] * 6, dtype=np.float32)
-    return Scores(np.array([0, 6]), tables, arcs=KnownHeads(LikelyHeads(heads, logs)))
+    return Scores(np.array([0, 6]), tables, arcs=LikelyHeads(heads, logs))
 
 
 @pytest.mark.parametrize("name", ["2p-full", "7-bit-full", "hierarchical", "covington"])

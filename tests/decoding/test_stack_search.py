@@ -10,7 +10,7 @@ import pytest
 from biplanar.data.forest import Column, offsets_of
 from biplanar.data.tree import Tree
 from biplanar.decoding.beam import WIDEST, Beam, Outcome
-from biplanar.decoding.lattice import searches
+from biplanar.decoding.lattice.reading import likely_arcs
 from biplanar.decoding.scores import Scores
 from biplanar.encodings import get_encoding
 from tests.decoding.enumeration import (
@@ -86,7 +86,7 @@ def assert_likelihoods(made: Prepared, temperature: float) -> None:
     """All that is said of how likely arcs are, against enumeration."""
     wanted, trees = made.likelihoods(), made.search(made.scores)
     words = len(wanted)
-    arcs, likelihoods = searches.arc_likelihoods(0, words, *next(trees._attempts()), 1 / temperature)
+    arcs, likelihoods = likely_arcs(0, words, *next(trees._attempts()), 1 / temperature)
     found = np.zeros_like(wanted)
     np.add.at(found, (arcs[:, 0] - 1, arcs[:, 1]), likelihoods)
     assert found == pytest.approx(wanted, abs=1e-4)

@@ -172,6 +172,12 @@ class TestDelta:
         assert Delta().decode(labels, Forest.from_trees(trees)) == {3: [1, 0]}
 
 
+@pytest.mark.parametrize("way", ["^>obj0", "^>conj0", "^>obj2", "^^^", ">obj"])
+def test_a_way_that_leads_nowhere_says_nothing(way: str) -> None:
+    forest = Forest.from_trees([Tree((2, 0, 2), ("nsubj", "root", "obj"))])
+    assert GRAPH_ENCODINGS["paths"].decode(Column.of([way, "_", "_"]), forest) == {}
+
+
 def test_an_unknown_name() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'graph-2p'"):
         get_graph_encoding("graph2p")

@@ -12,7 +12,7 @@ from biplanar.decoding.inventory import Weights
 from biplanar.decoding.scores import Scores
 from biplanar.pipeline.tuning import ARC_WEIGHTS, ScoredTreebank
 from biplanar.tagger.features import Batch
-from tests.decoding.arc_tables import arc_scores, sure_table
+from tests.decoding.arc_tables import likeliest, sure_table
 from tests.decoding.enumeration import LABEL_SETS, inventory_of, near_certain
 from tests.decoding.made_scores import TREES, MadeScores
 from tests.encodings.wrapped import Wrapped
@@ -47,7 +47,7 @@ def chosen(gold: tuple[int, ...], arcs: tuple[int, ...] | None) -> Weights:
     """With labels that are sure of a tree, and arcs that are sure of the same or of another."""
     scores = near_certain(LABELS, PLANES, ["dep", "root", "dep"])
     labels = {task: table / 2 for task, table in scores.labels.items()}
-    known = None if arcs is None else arc_scores([sure_table(arcs, 5.0)])
+    known = None if arcs is None else likeliest([sure_table(arcs, 5.0)])
     scorer = Fixed(Scores(scores.offsets, labels, arcs=known))
     return ScoredTreebank.of(scorer, inventory_of(PLANES), dev_file(gold), 100).choose_weights()
 
@@ -81,5 +81,5 @@ class TestSlopes:
 
 def test_what_is_not_searched_has_nothing_to_choose() -> None:
     made = MadeScores(Wrapped())
-    scores = replace(made.first(), arcs=arc_scores([sure_table(TREES[0].heads)]))
+    scores = replace(made.first(), arcs=likeliest([sure_table(TREES[0].heads)]))
     assert ScoredTreebank.of(Fixed(scores), made.inventory, dev_file(OTHERS), 100).choose_weights() == Weights()

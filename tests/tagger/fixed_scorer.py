@@ -11,7 +11,7 @@ import numpy as np
 from biplanar.data.forest import offsets_of
 from biplanar.decoding.scores import Scores
 from biplanar.tagger.features import Batch
-from tests.decoding.arc_tables import arc_scores, log_table
+from tests.decoding.arc_tables import likeliest, log_table
 
 Tables = dict[str, list[float]]  # by task
 
@@ -43,7 +43,7 @@ class FixedScorer:
 
         offsets = offsets_of(batch.lengths)
         sentences = [words[start:end] for start, end in pairwise(offsets)]
-        arcs = None if self.in_arcs is None else arc_scores([self.arcs_of(one) for one in sentences])
+        arcs = None if self.in_arcs is None else likeliest([self.arcs_of(one) for one in sentences])
         return Scores(offsets, labels, relate if self.as_dependent else None, arcs=arcs)
 
     def arcs_of(self, words: Sequence[str]) -> np.ndarray:

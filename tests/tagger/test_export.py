@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from torch import nn
 
-from biplanar.decoding.arcs import KnownHeads
 from biplanar.decoding.scores import MOST_HEADS, ColumnTables, LikelyHeads, Scores
 from biplanar.errors import BiplanarError, FileError
 from biplanar.tagger import features
@@ -239,7 +238,7 @@ def test_batching_changes_nothing(name: str, tmp_path: Path) -> None:
     alone = [scores_of(tagger, [sentence]) for sentence in SENTENCES]
     joined = {task: np.concatenate([all_tables(scores)[task] for scores in alone]) for task in TASKS}
     likely = [scores.arcs.likeliest() for scores in alone]
-    arcs = KnownHeads(LikelyHeads(*(np.concatenate(parts) for parts in zip(*map(astuple, likely), strict=True))))
+    arcs = LikelyHeads(*(np.concatenate(parts) for parts in zip(*map(astuple, likely), strict=True)))
     labels, columns = ({task: joined[task] for task in tasks} for tasks in (TREE_TASKS, COLUMN_TASKS))
     assert together.knows_heads
     heads = [np.arange(len(sentence), dtype=np.int32) for sentence in SENTENCES]  # each word's is the one before

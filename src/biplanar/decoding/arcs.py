@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -28,10 +27,6 @@ class ArcProducts:
 
     def likeliest(self) -> LikelyHeads:
         """Up to `MOST_HEADS` heads of each word."""
-        return self._likeliest
-
-    @cached_property
-    def _likeliest(self) -> LikelyHeads:
         words = len(self.dependents)
         heads = np.full((words, MOST_HEADS), -1, dtype=np.int32)
         logs = np.full((words, MOST_HEADS), -np.inf, dtype=np.float32)
@@ -43,17 +38,14 @@ class ArcProducts:
 def put_likeliest(
     offsets: Int64s, dependents: Float32s, governors: Float32s, roots: Float32s, heads: Int32s, logs: Float32s
 ) -> None:
-    """Write down the likeliest heads of words, best first, and their log-probabilities; of equal ones the first.
-
-    No word is its own head.
-    """
+    """Write down the likeliest heads of words, best first, the first of equal ones, and their log-probabilities."""
     most = heads.shape[1]
     for s in range(len(offsets) - 1):
         start, words = offsets[s], offsets[s + 1] - offsets[s]
         products = np.empty((1, words), dtype=np.float32)
         for at in range(start, offsets[s + 1]):
             _put_products(dependents, governors, at, start, products)
-            products[0, at - start] = -np.inf
+            products[0, at - start] = -np.inf  # no word is its own head
             heads[at, 0], logs[at, 0] = 0, roots[at]
             found, least = 1, np.float32(-np.inf)
             for head in range(words):
@@ -83,17 +75,6 @@ def _put_products(dependents: Float32s, governors: Float32s, at: int, start: int
         products[0, head] = product
 
 
-@dataclass(frozen=True)
-class KnownHeads:
-    """Heads that are known already."""
-
-    found: LikelyHeads
-
-    def likeliest(self) -> LikelyHeads:
-        """As they were given."""
-        return self.found
-
-
 def cut_scores(scores: Scores, most_words: int) -> list[Scores]:
     """The labels and arcs of some sentences at a time, so that their trees can be found side by side."""
     offsets, parts, first = scores.offsets, list[Scores](), 0
@@ -101,7 +82,7 @@ def cut_scores(scores: Scores, most_words: int) -> list[Scores]:
     while first < len(offsets) - 1:
         last = max(first + 1, int(np.searchsorted(offsets, offsets[first] + most_words, side="right")) - 1)
         own = slice(int(offsets[first]), int(offsets[last]))
-        arcs = None if likely is None else KnownHeads(LikelyHeads(likely.heads[own], likely.logs[own]))
+        arcs = None if likely is None else LikelyHeads(likely.heads[own], likely.logs[own])
         labels = {task: scores.labels[task][own] for task in scores.labels}
         parts.append(Scores(offsets[first : last + 1] - offsets[first], labels, arcs=arcs))
         first = last

@@ -49,9 +49,11 @@ class Found:
     @classmethod
     def of(cls, trees: Int32s, scores: Float64s) -> Found:
         """Put trees in order; what has the score -inf is none."""
-        order = np.argsort(-scores, kind="stable")[: np.isfinite(scores).sum()]
-        order = order[are_new(trees[order])]
-        return cls(trees[order], scores[order], len(order) > 0 and bool(order[0] == 0))
+        firsts: dict[bytes, int] = {}
+        for place in np.argsort(-scores, kind="stable")[: np.isfinite(scores).sum()].tolist():
+            firsts.setdefault(trees[place].tobytes(), place)
+        order = list(firsts.values())
+        return cls(trees[order], scores[order], order[:1] == [0])
 
     def and_others(self, others: Found) -> Found:
         """All trees of both."""
@@ -98,7 +100,7 @@ class AutomatonSearch(ScoredSentences):
     def least_risk(self) -> tuple[Int32s, Outcome]:
         """Trees whose arcs are likeliest, by the best trees of each sentence; of long sentences, the best trees."""
         heads, outcome = self.best()
-        for sentence, found in self._shared():
+        for sentence, found in self._shared.items():
             if len(found.trees) and self._has_table(sentence):
                 heads[self.words(sentence)] = spanning_tree(found.votes())
         return heads, outcome
@@ -106,27 +108,22 @@ class AutomatonSearch(ScoredSentences):
     def probabilities(self, heads: Int32s) -> Float32s:
         """How likely each word's head is, among the best trees of its sentence; NaN where no tree was found."""
         result = np.full(len(heads), np.nan, dtype=np.float32)
-        for sentence, found in self._shared():
+        for sentence, found in self._shared.items():
             if len(found.trees):
                 words = self.words(sentence)
                 result[words] = (found.trees == heads[words]).T @ found.shares
         return result
 
     def several(self, wanted: int) -> list[list[tuple[Int32s, float]]]:
-        """For each sentence the heads of up to so many different trees, best first, with their scores."""
+        """For each sentence the heads of up to `wanted` different trees, best first, with their scores."""
         found = self._found(self._all, (max(MOST_SEQUENCES, 2 * wanted),), wanted).values()
         return [list(zip(one.trees[:wanted], one.scores[:wanted].tolist(), strict=True)) for one in found]
 
-    def _shared(self) -> Iterator[tuple[int, Found]]:
-        """The best trees of each sentence, with scores that suit the temperature."""
-        temperature = self.inventory.weights.temperature
-        for sentence, found in self._many.items():
-            yield sentence, replace(found, scores=found.scores / temperature)
-
     @cached_property
-    def _many(self) -> dict[int, Found]:
-        """The best trees of all sentences, of as many label sequences as are looked at."""
-        return self._found(self._all, (MOST_SEQUENCES,))
+    def _shared(self) -> dict[int, Found]:
+        """The best trees of each sentence, of many label sequences, with scores that suit the temperature."""
+        found, temperature = self._found(self._all, (MOST_SEQUENCES,)), self.inventory.weights.temperature
+        return {sentence: replace(one, scores=one.scores / temperature) for sentence, one in found.items()}
 
     def _found(self, sentences: Sequence[int], rounds: Sequence[int] = ROUNDS, wanted: int = 1) -> dict[int, Found]:
         """Trees of some sentences, of more and more label sequences until the best one is certain.
@@ -186,12 +183,9 @@ class AutomatonSearch(ScoredSentences):
 
     def _added(self, heads: Int32s, sentences: Int64s, counts: Int64s) -> Float64s:
         """What relations and arcs add to the score of each tree, -inf to that of what is none."""
-        likely, weight = self.likely or NO_ARCS, self.inventory.weights.arcs
-        return np.asarray(
-            added_scores(
-                heads, sentences, counts, self.scores.offsets, *self._relations, likely.heads, likely.logs, weight
-            )
-        )
+        likely = self.likely or NO_ARCS
+        arcs = (likely.heads, likely.logs, float(self.inventory.weights.arcs))
+        return np.asarray(added_scores(heads, sentences, counts, self.scores.offsets, self._relations, arcs))
 
     @cached_property
     def _most_added(self) -> Float64s:
@@ -204,9 +198,8 @@ class AutomatonSearch(ScoredSentences):
     @cached_property
     def _argmax(self) -> tuple[Int32s, Bools]:
         """The trees of each word's best label, and in which sentences nothing could be better."""
-        offsets, inventory = self.scores.offsets, self.inventory
-        (labels,) = self.best_labels()
-        heads = inventory.encoding.decode(inventory.columns([labels]), offsets)
+        (labels,), offsets = self.best_labels(), self.scores.offsets
+        heads = self.inventory.heads_of([labels], offsets)
         added = self._added(heads, np.arange(len(self._all)), np.ones(len(self._all), dtype=np.int64))
         decided = accepted(labels, offsets, self.inventory.automaton) & (added >= self._most_added - NEARLY)
         return np.maximum(heads, 0), decided
@@ -242,13 +235,14 @@ def added_scores(
     sentences: Int64s,
     counts: Int64s,
     offsets: Int64s,
-    relations: Float32s,
-    roots: Float32s,
-    likely: Int32s,
-    logs: Float32s,
-    weight: float,
+    best: tuple[Float32s, Float32s],
+    arcs: tuple[Int32s, Float32s, float],
 ) -> Float64s:
-    """What relations and arcs add to the score of each tree of some sentences, -inf to that of what is none."""
+    """What relations and arcs add to the score of each tree of some sentences, -inf to that of what is none.
+
+    These are the best relations of words with heads and of roots; and the likeliest heads, their logs and their weight.
+    """
+    (relations, roots), (likely, logs, weight) = best, arcs
     added, at, tree = np.zeros(counts.sum()), 0, 0
     for row in range(len(sentences)):
         start, end = offsets[sentences[row]], offsets[sentences[row] + 1]
@@ -269,15 +263,3 @@ def added_scores(
                         added[tree] += weight * log
             tree += 1
     return added
-
-
-@compiled()
-def are_new(trees: Int32s) -> Bools:
-    """Which rows are not like any before them."""
-    new = np.ones(len(trees), dtype=np.bool_)
-    for row in range(len(trees)):
-        for other in range(row):
-            if new[other] and (trees[row] == trees[other]).all():
-                new[row] = False
-                break
-    return new

@@ -20,13 +20,14 @@ FAST = {"nnan", "nsz", "reassoc", "contract", "arcp", "afn"}
 
 
 @compiled()
-def put_best(scores: Float32s, best: Int32s) -> None:
-    """Write down each word's best label, the first of equal ones.
+def best_labels(scores: Float32s) -> Int32s:
+    """Each word's best label, the first of equal ones.
 
     Compilers find the highest of many whole numbers at a time, but not of floats. So the bits of scores are taken as
     numbers in the same order, and the label's number is put behind them.
     """
-    bits, sign, others = scores.view(np.int32), np.int32(31), np.int32(0x7FFFFFFF)
+    best, bits = np.empty(len(scores), dtype=np.int32), scores.view(np.int32)
+    sign, others = np.int32(31), np.int32(0x7FFFFFFF)
     for word in range(len(scores)):
         top = np.int64(-(1 << 63))
         for label in range(scores.shape[1]):
@@ -34,6 +35,7 @@ def put_best(scores: Float32s, best: Int32s) -> None:
             ordered = np.int64(score ^ ((score >> sign) & others))
             top = max(top, (ordered << np.int64(32)) - np.int64(label))
         best[word] = np.int32(-top & np.int64(0xFFFFFFFF))
+    return best
 
 
 @compiled(fastmath=FAST)
@@ -91,10 +93,7 @@ def best_relations(scores: Float32s, roots: Bools) -> tuple[Float32s, Float32s]:
 
 @compiled()
 def best_given_heads(scores: Float32s, heads: Int32s, roots: Bools) -> Int32s:
-    """Each word's best relation: one of the root's if it has no head, another if it has one; any where there is none.
-
-    Of equal ones it is the first.
-    """
+    """Each word's best relation, the first of equal ones: a root's if it has no head, another if it has, or any."""
     best = np.zeros(len(scores), dtype=np.int32)
     some, others = bool(roots.any()), not roots.all()
     for word in range(len(scores)):

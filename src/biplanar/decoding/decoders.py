@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import Protocol
 
 import numpy as np
 
 from biplanar.data.arrays import Int32s
 from biplanar.decoding.beam import Outcome
-from biplanar.decoding.candidates import best_given_heads
+from biplanar.decoding.candidates import best_given_heads, best_labels
 from biplanar.decoding.inventory import ROOT
 from biplanar.decoding.repair import Repair, repair_cleanly, repair_like_the_authors
-from biplanar.decoding.scores import best_labels
 from biplanar.decoding.sentences import ScoredSentences
 from biplanar.errors import UnknownNameError
 from biplanar.plugins import add_installed
@@ -45,76 +46,42 @@ def relations_given_heads(sentences: ScoredSentences, heads: Int32s) -> Int32s:
     return np.asarray(best_given_heads(sentences.scores.relate(heads), heads, sentences.inventory.roots))
 
 
-class _RelatedToHeads:
-    """What most decoders share: relations are chosen when heads are known."""
-
-    def relations(self, sentences: ScoredSentences, heads: Int32s) -> Int32s:
-        """Given the heads."""
-        return relations_given_heads(sentences, heads)
-
-
 @dataclass(frozen=True)
-class Search(_RelatedToHeads):
-    """The best labels that together are a tree."""
+class _Decoder:
+    """A decoder as two functions. Most choose relations when heads are known."""
 
-    name: str = "search"
-    repair: Repair | None = None
-    finds_several: bool = True
-
-    def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
-        """By the search for the kind of labels."""
-        return sentences.best()
-
-
-@dataclass(frozen=True)
-class MinimumRisk(_RelatedToHeads):
-    """The tree whose arcs are likeliest, by the trees that the labels allow."""
-
-    name: str = "minimum-risk"
+    name: str
+    heads: Callable[[ScoredSentences], tuple[Int32s, Outcome]]
+    relations: Callable[[ScoredSentences, Int32s], Int32s] = relations_given_heads
     repair: Repair | None = None
     finds_several: bool = False
 
-    def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
-        """By the search for the kind of labels."""
-        return sentences.least_risk()
+
+def _greedy_heads(sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
+    """The root is the likeliest word where the labels leave a choice."""
+    return sentences.repaired(sentences.best_labels()), Outcome()
 
 
-@dataclass(frozen=True)
-class Greedy(_RelatedToHeads):
-    """Each word's best labels, cleanly repaired."""
-
-    name: str = "greedy"
-    repair: Repair | None = repair_cleanly
-    finds_several: bool = False
-
-    def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
-        """The root is the likeliest word where the labels leave a choice."""
-        return sentences.repaired(sentences.best_labels()), Outcome()
+def _heads_of_the_paper(sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
+    """The root is a word whose best relation is `root`."""
+    scores, inventory = sentences.scores, sentences.inventory
+    asserted = inventory.heads_of(sentences.best_labels(), scores.offsets, sentences.upos)
+    is_root = np.array([name == ROOT for name in inventory.deprels], dtype=np.float32)
+    likeness = is_root[best_labels(scores.deprels)]
+    return np.asarray(repair_like_the_authors(asserted, scores.offsets, likeness)), Outcome()
 
 
-@dataclass(frozen=True)
-class Paper:
-    """Each word's best labels, repaired as the paper's authors do, and the tagger's relation whatever the head is."""
-
-    name: str = "paper"
-    repair: Repair | None = repair_like_the_authors
-    finds_several: bool = False
-
-    def heads(self, sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
-        """The root is a word whose best relation is `root`."""
-        scores, inventory = sentences.scores, sentences.inventory
-        columns = inventory.columns(sentences.best_labels())
-        asserted = inventory.encoding.decode(columns, scores.offsets, sentences.upos)
-        is_root = np.array([name == ROOT for name in inventory.deprels], dtype=np.float32)
-        likeness = is_root[best_labels(scores.deprels)]
-        return np.asarray(repair_like_the_authors(asserted, scores.offsets, likeness)), Outcome()
-
-    def relations(self, sentences: ScoredSentences, heads: Int32s) -> Int32s:  # noqa: ARG002
-        """By the word alone."""
-        return best_labels(sentences.scores.deprels)
+def _relations_of_words(sentences: ScoredSentences, heads: Int32s) -> Int32s:  # noqa: ARG001
+    """By the word alone, whatever the head is."""
+    return best_labels(sentences.scores.deprels)
 
 
-_ALL: tuple[Decoder, ...] = (Search(), MinimumRisk(), Greedy(), Paper())
+_ALL: tuple[Decoder, ...] = (
+    _Decoder("search", methodcaller("best"), finds_several=True),
+    _Decoder("minimum-risk", methodcaller("least_risk")),
+    _Decoder("greedy", _greedy_heads, repair=repair_cleanly),
+    _Decoder("paper", _heads_of_the_paper, _relations_of_words, repair_like_the_authors),
+)
 DECODERS: dict[str, Decoder] = {decoder.name: decoder for decoder in _ALL}
 
 # Of all decoders the best measured; and of those that take labels alone.
@@ -136,9 +103,8 @@ def get_decoder(name: str) -> Decoder:
 
 def get_repair(name: str) -> Repair:
     """The repair of a decoder that takes labels alone."""
-    if name not in DECODERS:
-        add_installed("decoders", DECODERS)
-    repairs = {known: decoder.repair for known, decoder in DECODERS.items() if decoder.repair is not None}
+    known = DECODERS if name in DECODERS else all_decoders()
+    repairs = {key: decoder.repair for key, decoder in known.items() if decoder.repair is not None}
     if name not in repairs:
         raise UnknownNameError("decoder", name, repairs)
     return repairs[name]

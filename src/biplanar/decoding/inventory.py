@@ -73,20 +73,17 @@ class LabelInventory:
         """Whether the encoding needs part-of-speech tags that the model does not predict."""
         return self.encoding.needs_upos and UPOS not in self.names
 
-    def columns(self, labels: Sequence[Int32s]) -> list[Column]:
-        """Labels of the encoding's tasks with their names."""
-        return [Column(ids, self.names[task]) for ids, task in zip(labels, self.encoding.tasks, strict=True)]
-
-    def heads_of(self, labels: Sequence[Int32s], offsets: Int64s) -> Int32s:
+    def heads_of(self, labels: Sequence[Int32s], offsets: Int64s, upos: Column | None = None) -> Int32s:
         """The heads that labels of the encoding's tasks say, -1 where they say none.
 
         An encoding reads the names of all labels, of which there may be thousands, so it is given those that are used.
         """
         tasks = zip(labels, self.encoding.tasks, strict=True)
-        return self.encoding.decode([Column(ids, self.names[task]).without_unused() for ids, task in tasks], offsets)
+        columns = [Column(ids, self.names[task]).without_unused() for ids, task in tasks]
+        return self.encoding.decode(columns, offsets, upos)
 
     def labels_of(self, heads: Int32s, offsets: Int64s) -> tuple[list[Int32s], Bools]:
-        """The labels of some trees, by task, -1 for those that are not here, and which trees have all of theirs here.
+        """The labels of some trees, by task, -1 for unknown ones, and which trees have known labels only.
 
         An encoding may refuse a tree, which then has none.
         """

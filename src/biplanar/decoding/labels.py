@@ -36,7 +36,7 @@ def decode(
 
 
 def encode_all(trees: Sequence[Tree], encoding: str, *, upos: Iterable[Sequence[str]] | None = None) -> list[list[Row]]:
-    """`encode` for many trees at once, and so many times faster."""
+    """`encode` for many trees at once, which is many times faster."""
     how, forest = get_encoding(encoding), Forest.from_trees(trees, upos)
     return label_rows(how.encode(forest), lift(how, forest))
 
@@ -48,7 +48,7 @@ def decode_all(
     decoder: str = "greedy",
     upos: Iterable[Sequence[str]] | None = None,
 ) -> list[Tree]:
-    """`decode` for many sentences at once, and so many times faster."""
+    """`decode` for many sentences at once, which is many times faster."""
     how = get_encoding(encoding)
     tags = None if upos is None else Column.of(tag for tags in upos for tag in tags)
     return rows_forest(sentences, how, decoder=decoder, upos=tags).trees()

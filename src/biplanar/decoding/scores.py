@@ -11,7 +11,7 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Float32s, Int32s, Int64s
-from biplanar.decoding.candidates import put_best
+from biplanar.decoding.candidates import best_labels
 from biplanar.errors import ScoreError
 
 DEPREL = "deprel"
@@ -60,6 +60,10 @@ class LikelyHeads:
 
     heads: Int32s  # (words, heads): 0 for the root, or the number of a word of the sentence, from 1
     logs: Float32s  # their log-probabilities
+
+    def likeliest(self) -> LikelyHeads:
+        """Themselves: heads that are known already are scores of arcs as well."""
+        return self
 
 
 class ArcScores(Protocol):
@@ -135,13 +139,6 @@ def _squares(table: Float32s) -> np.float32:
         for column in range(table.shape[1]):
             total += table[row, column] * table[row, column]
     return total
-
-
-def best_labels(scores: Float32s) -> Int32s:
-    """Each word's best label, the first of equal ones."""
-    best = np.empty(len(scores), dtype=np.int32)
-    put_best(scores, best)
-    return best
 
 
 def log_probabilities(scores: Float32s) -> Float32s:

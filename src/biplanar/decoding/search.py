@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from biplanar.data.arrays import Float32s, Float64s, Int32s, Int64s
+from biplanar.data.arrays import Float32s, Float64s, Int32s
 from biplanar.data.forest import Column
 from biplanar.decoding.arcs import head_table
 from biplanar.decoding.automaton_search import AutomatonSearch
@@ -41,16 +41,24 @@ class HeadSearch(ScoredSentences):
         return np.concatenate([np.zeros(0), *parts]).astype(np.float32)
 
     def _tables(self) -> Iterator[Float64s]:
+        """The log-probabilities of all heads, by sentence: (words, 1 + words). Labels of one head are added up."""
         self.inventory.check_tasks(1, "one task whose labels name heads")
-        encoding, scores, likely = self.inventory.encoding, self.scores, self.likely
-        (task,) = encoding.tasks
-        labels = log_probabilities(scores.labels[task])
-        relations, roots = best_relations(scores.deprels, self.inventory.roots)
-        tables = head_scores(encoding, self.inventory.names[task], labels, relations, roots, scores.offsets, self.upos)
-        if likely is None:
-            return tables
-        weight, places = self.inventory.weights.arcs, pairwise(scores.offsets.tolist())
-        return (table + weight * head_table(likely, slice(*own)) for table, own in zip(tables, places, strict=True))
+        encoding, offsets, (task,) = self.inventory.encoding, self.scores.offsets, self.inventory.encoding.tasks
+        labels = log_probabilities(self.scores.labels[task])
+        table = np.full((len(labels), int(np.diff(offsets).max(initial=0)) + 1), -np.inf)
+        for label in range(len(self.inventory.names[task])):
+            column = Column(np.full(len(labels), label, dtype=np.int32), self.inventory.names[task])
+            heads = encoding.decode([column], offsets, self.upos)
+            at = np.flatnonzero(heads >= 0)
+            table[at, heads[at]] = np.logaddexp(table[at, heads[at]], labels[at, label])
+        relations, roots = best_relations(self.scores.deprels, self.inventory.roots)
+        table[:, 0] += roots
+        table[:, 1:] += relations[:, None]
+        for start, end in pairwise(offsets.tolist()):
+            own = table[start:end, : end - start + 1]
+            if self.likely is not None:
+                own = own + self.inventory.weights.arcs * head_table(self.likely, slice(start, end))
+            yield own
 
 
 def _joined(trees: Iterator[Int32s]) -> Int32s:
@@ -60,32 +68,6 @@ def _joined(trees: Iterator[Int32s]) -> Int32s:
 def _softmax(table: Float64s) -> Float64s:
     exponentials = np.exp(table - table.max(axis=1, keepdims=True))
     return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
-
-
-def head_scores(
-    encoding: Encoding,
-    names: tuple[str, ...],
-    labels: Float32s,
-    relations: Float32s,
-    roots: Float32s,
-    offsets: Int64s,
-    upos: Column | None,
-) -> Iterator[Float64s]:
-    """The log-probability of every head of every word, sentence by sentence: (words, 1 + words), the root first.
-
-    `labels` are the log-probabilities of labels (words, labels); those that name the same head are added up.
-    `relations` and `roots` are the log-probabilities of each word's best relation if it has a head, and if it is root.
-    """
-    words, lengths = int(offsets[-1]), np.diff(offsets)
-    table = np.full((words, int(lengths.max(initial=0)) + 1), -np.inf)
-    for label in range(len(names)):
-        column = Column(np.full(words, label, dtype=np.int32), names)
-        heads = encoding.decode([column], offsets, upos)
-        at = np.flatnonzero(heads >= 0)
-        table[at, heads[at]] = np.logaddexp(table[at, heads[at]], labels[at, label])
-    table[:, 0] += roots
-    table[:, 1:] += relations[:, None]
-    return (table[start:end, : end - start + 1] for start, end in pairwise(offsets))
 
 
 SEARCHES: dict[str | None, type[ScoredSentences]] = {STACKS: StackSearch, HEADS: HeadSearch, AUTOMATON: AutomatonSearch}

@@ -12,9 +12,10 @@ import numpy as np
 from biplanar.data.arrays import Float32s, Int32s
 from biplanar.data.forest import Column
 from biplanar.decoding.beam import Beam, Outcome
+from biplanar.decoding.candidates import best_labels
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.repair import repair_cleanly
-from biplanar.decoding.scores import LikelyHeads, Scores, best_labels, log_probabilities
+from biplanar.decoding.scores import LikelyHeads, Scores, log_probabilities
 from biplanar.errors import LabelError
 
 
@@ -61,7 +62,7 @@ class ScoredSentences:
         if words is not None:
             offsets, deprels = np.array([0, words.stop - words.start]), deprels[words]
             upos = None if upos is None else Column(upos.ids[words], upos.names)
-        asserted = self.inventory.encoding.decode(self.inventory.columns(labels), offsets, upos)
+        asserted = self.inventory.heads_of(labels, offsets, upos)
         likeness = np.exp(log_probabilities(deprels)) @ self.inventory.roots.astype(np.float32)
         return np.asarray(repair_cleanly(asserted, offsets, likeness))
 

@@ -9,12 +9,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from biplanar.data.arrays import Bools, Float32s, Float64s, Int8s, Int32s, Int64s
+from biplanar.data.arrays import Float32s, Float64s, Int8s, Int32s, Int64s
 from biplanar.data.forest import offsets_of
 from biplanar.decoding.arcs import LONGEST_TABLE
 from biplanar.decoding.beam import Beam, Outcome
+from biplanar.decoding.candidates import best_labels
 from biplanar.decoding.lattice import searches
 from biplanar.decoding.lattice.problem import STACKS_OF_ONE_PLANE, Problem, SearchLimits, Tables, make_problem
+from biplanar.decoding.lattice.reading import best_trees, likely_arcs
 from biplanar.decoding.scores import log_probabilities
 from biplanar.decoding.sentences import ScoredSentences
 from biplanar.decoding.spanning import spanning_tree
@@ -40,16 +42,16 @@ class StackSearch(ScoredSentences):
     def _tables(self) -> Tables:
         """The scores, as the compiled code takes them."""
         scores, tasks, words = self.scores, self.inventory.encoding.tasks, int(self.scores.offsets[-1])
-        self.inventory.label_effects  # noqa: B018 (refuses other numbers of tasks)
+        effects = self.inventory.label_effects  # refuses other numbers of tasks
         first, second = [*(scores.labels[task] for task in tasks), np.zeros((words, 1), dtype=np.float32)][:2]
         known = [scores.labels[name] for name in depth_tasks(tasks) if name in scores.labels]
         depths = np.stack(known) if known else np.zeros((0, words, 1), dtype=np.float32)
         heads, logs = np.zeros((words, 0), dtype=np.int32), np.zeros((words, 0), dtype=np.float32)
         if self.likely is not None:
             heads, logs = self.likely.heads, self.likely.logs
+        labels = (effects, first, second, np.stack([best_labels(first), best_labels(second)]))
         weight = float(self.inventory.weights.arcs)
-        relations, roots = scores.deprels, self.inventory.roots
-        return Tables(scores.offsets, first, second, relations, roots, depths, heads, logs, weight)
+        return Tables(scores.offsets, *labels, scores.deprels, self.inventory.roots, depths, heads, logs, weight)
 
     def best(self) -> tuple[Int32s, Outcome]:
         """The best trees; where the search was lost, the best trees of the arcs alone, or else of greedy decoding."""
@@ -66,8 +68,8 @@ class StackSearch(ScoredSentences):
 
     def search(self) -> Found:
         """The best labels of every sentence that are a tree, wherever the search finds some, and how it ended."""
-        labels, heads = self._tops.copy(), np.zeros(self._tops.shape[1], dtype=np.int32)
-        outcomes = searches.settle_all(self._tables, self.inventory.label_effects, self._tops, heads)
+        labels, heads = self._tables.tops.copy(), np.zeros(self._tables.tops.shape[1], dtype=np.int32)
+        outcomes = searches.settle_all(self._tables, heads)
         widened = self._search_left(outcomes, labels, heads) if outcomes.any() else 0
         is_lost = outcomes > searches.WITHOUT_CYCLES
         if is_lost.any():
@@ -81,8 +83,7 @@ class StackSearch(ScoredSentences):
 
         def search(how: Callable[..., None], beam: Beam, *options: bool) -> None:
             if (outcomes > searches.WITHOUT_CYCLES).any():
-                effects, limits = self.inventory.label_effects, beam.limits
-                how(outcomes, self._tables, effects, limits, self._tops, labels, heads, *options)
+                how(outcomes, self._tables, beam.limits, labels, heads, *options)
 
         if self.likely is None:
             search(searches.search_left, self.beam)
@@ -95,24 +96,15 @@ class StackSearch(ScoredSentences):
             search(searches.search_further, self.beam.again_with_arcs, False)
         return int(widened.sum())
 
-    @cached_property
-    def _tops(self) -> Int32s:
-        """Each word's best labels, a row a plane."""
-        return np.asarray(searches.best_labels_of(self._tables))
-
-    def _problem(self, wanted: Bools, limits: SearchLimits, *, known: bool) -> Problem:
-        return make_problem(wanted, self._tables, self._tops, self.inventory.label_effects, limits, known)
-
     def _take_proposals(self, found: Found) -> None:
         """Where arcs disagree with a tree, take their own best one if it is better, or if the search was lost."""
         lost = np.zeros(len(self.scores.offsets) - 1, dtype=np.bool_)
         lost[found.lost] = True
-        sentences, heads = searches.propose(self._tables, lost, LONGEST_TABLE, self._tops, found.labels, found.heads)
+        sentences, heads = searches.propose(self._tables, lost, LONGEST_TABLE, found.labels, found.heads)
         if len(sentences):
             ids, known = self.inventory.labels_of(heads, offsets_of(np.diff(self.scores.offsets)[sentences]))
             labels = np.stack([*ids, np.zeros_like(heads)][:2])
-            given = (sentences, heads, known, labels, self._tables, self.inventory.label_effects)
-            searches.accept(*given, found.labels, found.heads)
+            searches.accept(sentences, heads, known, labels, self._tables, found.labels, found.heads)
 
     def least_risk(self) -> tuple[Int32s, Outcome]:
         """Trees whose arcs are likeliest on average; of long sentences, the best trees."""
@@ -139,7 +131,7 @@ class StackSearch(ScoredSentences):
     def _likely_arcs(self, start: int, end: int) -> tuple[Int32s, Float64s]:
         """Dependents and heads of the arcs of a sentence, and how likely they are; none where no tree was found."""
         share = 1 / self.inventory.weights.temperature
-        found = (searches.arc_likelihoods(start, end - start, *attempt, share) for attempt in self._attempts())
+        found = (likely_arcs(start, end - start, *attempt, share) for attempt in self._attempts())
         arcs, likelihoods = next((pair for pair in found if len(pair[1])), (np.zeros((0, 2), np.int32), np.zeros(0)))
         return arcs.T, likelihoods
 
@@ -152,11 +144,11 @@ class StackSearch(ScoredSentences):
         return [self._several(start, end, wanted) for start, end in pairwise(self.scores.offsets.tolist())]
 
     def _several(self, start: int, end: int, wanted: int) -> list[tuple[Int32s, float]]:
-        trees, scores = np.zeros((0, end - start), dtype=np.int32), np.zeros(0)
         for problem, limits in self._attempts():
-            if len(trees) < wanted:
-                trees, losses = searches.best_trees(start, end - start, problem, limits, wanted)
-                scores = self._best_score(problem, start, end) - losses
+            trees, losses = best_trees(start, end - start, problem, limits, wanted)
+            scores = self._best_score(problem, start, end) - losses
+            if len(trees) >= wanted:
+                break
         return list(zip(trees, scores.tolist(), strict=True))
 
     def _best_score(self, problem: Problem, start: int, end: int) -> float:
@@ -169,20 +161,16 @@ class StackSearch(ScoredSentences):
 
     def _attempts(self) -> Iterator[tuple[Problem, SearchLimits]]:
         """What is known of all words, with states that know their stacks, as hard as it is searched, and harder."""
-        yield self._first_attempt
-        yield self._second_attempt
+        every = np.ones(len(self.scores.offsets) - 1, dtype=np.bool_)
+        for beam in (self.beam, self.beam.widened):
+            if beam not in self._problems:
+                self._problems[beam] = make_problem(every, self._tables, beam.limits, True)
+            yield self._problems[beam], beam.limits
 
     @cached_property
-    def _first_attempt(self) -> tuple[Problem, SearchLimits]:
-        return self._attempt(self.beam)
-
-    @cached_property
-    def _second_attempt(self) -> tuple[Problem, SearchLimits]:
-        return self._attempt(self.beam.widened)
-
-    def _attempt(self, beam: Beam) -> tuple[Problem, SearchLimits]:
-        every, limits = np.ones(len(self.scores.offsets) - 1, dtype=np.bool_), beam.limits
-        return self._problem(every, limits, known=True), limits
+    def _problems(self) -> dict[Beam, Problem]:
+        """Those that were made."""
+        return {}
 
 
 def _best_logs(scores: Float32s) -> float:

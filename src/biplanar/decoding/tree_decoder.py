@@ -65,12 +65,10 @@ class TreeDecoder:
         sentences = self.sentences(scores, upos)
         if pool is None or sentences.upos is not None:
             return self._parsed(sentences, *self.decoder.heads(sentences))
-        parts = list(pool.map(self._heads, cut_scores(scores, PART_WORDS)))
+        own = (self.sentences(part) for part in cut_scores(scores, PART_WORDS))
+        parts = list(pool.map(self.decoder.heads, own))
         heads = np.concatenate([np.zeros(0, dtype=np.int32), *(heads for heads, _ in parts)])
         return self._parsed(sentences, heads, sum((outcome for _, outcome in parts), start=Outcome()))
-
-    def _heads(self, scores: Scores) -> tuple[Int32s, Outcome]:
-        return self.decoder.heads(self.sentences(scores, None))
 
     def several(
         self, scores: Scores, wanted: int, upos: Column | None = None, *, chosen_first: bool = False

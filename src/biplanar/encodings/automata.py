@@ -28,10 +28,7 @@ def column_of_steps(steps: Int32s, starts: Int64s, spell: Callable[[Sequence[int
 
 
 def steps_of_labels(names: Sequence[str], read: Callable[[str], Sequence[int]]) -> tuple[Int32s, Int64s]:
-    """The steps of all labels, end to end, and where each label's start.
-
-    Behind the last label stands one without steps, for words without a label (-1).
-    """
+    """The steps of all labels, end to end, and where each label's start; one without steps (-1) comes last."""
     labels = [*map(read, names), ()]
     steps = np.array([step for label in labels for step in label], dtype=np.int32)
     return steps, np.cumsum([0, *map(len, labels)], dtype=np.int64)

@@ -33,7 +33,7 @@ CODES = 1 << len(SEVEN)
 STRICT, FULL = "strict", "full"
 SECOND = 2
 
-# A state of the search: four depths of so many bits, and whether the root was found.
+# A state of the search: four depths of `FIELD` bits, and whether the root was found.
 FIELD = 15
 DEEPEST = (1 << FIELD) - 1
 ROOT_FOUND = 1 << (4 * FIELD)
@@ -71,10 +71,9 @@ class Bits:
     def encode(self, forest: Forest) -> tuple[Column, ...]:
         """One label for all arcs of a word."""
         check_single_roots(forest, self.name)
-        if self.planar is None:
-            heads, planes = lifted_heads(forest.heads, forest.offsets), np.ones(len(forest.heads), dtype=np.int8)
-        else:
-            heads, planes = forest.heads, _planes(forest, self.planar == FULL)
+        heads, planes = forest.heads, self.planes(forest)
+        if planes is None:
+            heads, planes = lifted_heads(heads, forest.offsets), np.ones(len(heads), dtype=np.int8)
         names = ["".join("01"[code & bit > 0] for bit in self._bits) for code in range(CODES)]
         return (Column(_codes(heads, forest.offsets, planes), tuple(names)).without_unused(),)
 
@@ -291,16 +290,8 @@ def _still_open(key: int) -> int:
     return count
 
 
-def _root_is_found(key: int) -> bool:
-    return key == ROOT_FOUND
-
-
-def _one_stack_is_empty(key: int) -> bool:
-    return key == ROOT_FOUND | 1
-
-
-FOUR_STACKS = Machine(_next_of_four_stacks, _root_is_found, _still_open)
-ONE_STACK = Machine(_next_of_one_stack, _one_stack_is_empty, first=1)
+FOUR_STACKS = Machine(_next_of_four_stacks, lambda key: key == ROOT_FOUND, _still_open)
+ONE_STACK = Machine(_next_of_one_stack, lambda key: key == ROOT_FOUND | 1, first=1)
 
 
 def _replay(codes: list[int], planar: bool) -> Replay:

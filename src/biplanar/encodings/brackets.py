@@ -53,9 +53,11 @@ class Brackets:
 
     def encode(self, forest: Forest) -> tuple[Column, ...]:
         """Brackets for all arcs that got a plane."""
-        self._check(forest)
+        check_single_roots(forest, self.name)
+        if np.diff(forest.offsets).max(initial=0) > LONGEST:
+            raise LabelError(f"{self.name} takes sentences of up to {LONGEST} words")
         planes = self.planes(forest)
-        early = self.strategy is not None and self.strategy.closers_first
+        early = self.strategy is not None and self.strategy.full
         return tuple(_plane_labels(forest, planes, plane, early) for plane in range(1, len(self.tasks) + 1))
 
     def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
@@ -70,11 +72,6 @@ class Brackets:
     def moves(self, names: Sequence[Sequence[str]]) -> Moves:
         """Every bracket is a move."""
         return bracket_moves(names)
-
-    def _check(self, forest: Forest) -> None:
-        check_single_roots(forest, self.name)
-        if np.diff(forest.offsets).max(initial=0) > LONGEST:
-            raise LabelError(f"{self.name} takes sentences of up to {LONGEST} words")
 
 
 def _plane_labels(forest: Forest, planes: Planes, plane: int, early: bool) -> Column:

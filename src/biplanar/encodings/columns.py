@@ -121,21 +121,13 @@ class Lemmas:
 
 
 @dataclass(frozen=True)
-class GraphLabels:
+class GraphLabels(WholeValues):
     """One of the labels that, with the tree, make up an enhanced graph together."""
-
-    labels: str  # as `graph_labels` calls them
-    number: int = DEPS
-
-    @property
-    def name(self) -> str:
-        """With that of the column."""
-        return f"{GRAPHS}-{self.labels}"
 
     def encode(self, sentences: Sequence[Sentence]) -> Column:
         """The labels of all sentences that have graphs, but for rare ones: nothing is learned of them."""
         graphs = [one for one in sentences if one.graph is not None]
-        found = graph_labels(graphs, self.labels)
+        found = graph_labels(graphs, self.name.removeprefix(graph_task("")))
         is_rare = np.bincount(found.ids, minlength=len(found.names)) * RARE < len(found.ids)
         ids = np.full(sum(map(len, sentences)), UNLABELLED, dtype=np.int32)
         ids[np.repeat([one.graph is not None for one in sentences], [*map(len, sentences)])] = np.where(
@@ -143,19 +135,16 @@ class GraphLabels:
         )[found.ids]
         return Column(ids, tuple(name for name, rare in zip(found.names, is_rare, strict=True) if not rare))
 
-    def decode(self, labels: Column, forms: Column) -> Column:
-        """The labels themselves."""
-        return labels
 
-    def parts(self, label: str) -> Sequence[str]:
-        """A label has none."""
-        return ()
+def graph_task(labels: str) -> str:
+    """The name of the column of one kind of labels of graphs, as `graph_labels` calls them."""
+    return f"{GRAPHS}-{labels}"
 
 
 def graph_column(labels: Mapping[str, Column], trees: AnnotatedTrees) -> Column:
     """DEPS, from those of some labels that are of graphs; what is not there says nothing."""
     nothing = Column(np.full(len(trees.forest.heads), UNLABELLED, dtype=np.int32), ())
-    own = {kind: labels.get(GraphLabels(kind).name, nothing) for kind in (*GRAPH_ENCODINGS, RELATION, EXTRA)}
+    own = {kind: labels.get(graph_task(kind), nothing) for kind in (*GRAPH_ENCODINGS, RELATION, EXTRA)}
     arcs = next((name for name in GRAPH_ENCODINGS if own[name].names), DEFAULT_GRAPH_ENCODING)
     heads = GRAPH_ENCODINGS[arcs].decode(own[arcs], trees.forest)
     return decode_deps(heads, own[RELATION], own[EXTRA], trees)
@@ -186,7 +175,7 @@ _ALL: tuple[OutputColumn, ...] = (
     WholeValues("xpos", XPOS, _joined_tags),
     Features("feats", FEATS, _feature_parts),
     Lemmas(),
-    *map(GraphLabels, (*GRAPH_ENCODINGS, RELATION, EXTRA)),
+    *(GraphLabels(graph_task(labels), DEPS) for labels in (*GRAPH_ENCODINGS, RELATION, EXTRA)),
 )
 COLUMNS: dict[str, OutputColumn] = {column.name: column for column in _ALL}
 
@@ -206,7 +195,7 @@ def _get_column(name: str) -> list[OutputColumn]:
     column, _, encoding = name.partition(":")
     if column == GRAPHS:
         arcs = get_graph_encoding(encoding or DEFAULT_GRAPH_ENCODING).name
-        return [COLUMNS[GraphLabels(labels).name] for labels in (arcs, RELATION, EXTRA)]
+        return [COLUMNS[graph_task(labels)] for labels in (arcs, RELATION, EXTRA)]
     if name not in COLUMNS:
         add_installed("columns", COLUMNS)
     if name not in COLUMNS:

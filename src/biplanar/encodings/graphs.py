@@ -184,12 +184,7 @@ class Delta:
 
     def decode(self, labels: Column, forest: Forest) -> Changes:
         """The trees with these changes, of which only words with brackets are looked at."""
-        found = Changes()
-        for sentence, words in _labelled(labels, forest.offsets):
-            start, end = forest.offsets[sentence : sentence + 2].tolist()
-            dropped = {word for word, label in words if label.startswith(DROPPED)}
-            _change(found, start, forest.heads[start:end].tolist(), self.brackets.arcs(words), dropped)
-        return found
+        return _changes(labels, forest, lambda words, *_: self.brackets.arcs(words))
 
 
 @dataclass(frozen=True)
@@ -210,18 +205,18 @@ class Paths:
 
     def decode(self, labels: Column, forest: Forest) -> Changes:
         """Follow each way as far as there is one."""
-        found, offsets, deprels = Changes(), forest.offsets.tolist(), [*map(universal, forest.deprels.names), EMPTY]
-        for sentence, words in _labelled(labels, forest.offsets):
-            start, end = offsets[sentence : sentence + 2]
-            heads = forest.heads[start:end].tolist()
-            ways = {word: _read_ways(label) for word, label in words}
+        deprels = [*map(universal, forest.deprels.names), EMPTY]
+
+        def arcs(words: Labelled, heads: list[int], start: int) -> Arcs:
+            ways = [(word, way) for word, label in words for way in _read_ways(label)]
             steps: Steps = {}
-            if any(relation for own in ways.values() for way in own for relation, _ in way):
-                steps = _steps(heads, [deprels[number] for number in forest.deprels.ids[start:end].tolist()])
-            extra = {word: [_follow(way, word, heads, steps) for way in own] for word, own in ways.items()}
-            arcs = [(head, word) for word, own in extra.items() for head in own if head is not None and head != word]
-            _change(found, start, heads, arcs, {word for word, label in words if label.startswith(DROPPED)})
-        return found
+            if any(relation for _, way in ways for relation, _ in way):
+                numbers = forest.deprels.ids[start : start + len(heads)].tolist()
+                steps = _steps(heads, [deprels[number] for number in numbers])
+            found = ((_follow(way, word, heads, steps), word) for word, way in ways)
+            return [(head, word) for head, word in found if head is not None and head != word]
+
+        return _changes(labels, forest, arcs)
 
 
 def _ways(graph: Graph, heads: Sequence[int], relations: Sequence[str]) -> Iterator[str]:
@@ -249,18 +244,12 @@ def _way(word: int, target: int, heads: Sequence[int], steps: Mapping[int, tuple
 
 def _follow(way: Sequence[tuple[str, int]], word: int, heads: Sequence[int], steps: Steps) -> int | None:
     """Where a way leads to, if there is one."""
-    at: int | None = word
     for relation, number in way:
-        if not at and not relation:
+        found = steps.get((word, relation), [])[number - 1 : number] if relation else heads[word - 1 : word]
+        if not found:
             return None
-        if relation:
-            dependents = steps.get((at or 0, relation), ())
-            at = dependents[number - 1] if number <= len(dependents) else None
-        else:
-            at = heads[at - 1] if at else None
-        if at is None:
-            return None
-    return at
+        (word,) = found
+    return word
 
 
 def _steps(heads: Sequence[int], relations: Sequence[str]) -> Steps:
@@ -278,15 +267,23 @@ def _read_ways(label: str) -> list[list[tuple[str, int]]]:
     return [[(relation, int(number or 1)) for relation, number in steps] for steps in read]
 
 
-def _change(found: Changes, start: int, heads: Sequence[int], arcs: Arcs, dropped: set[int]) -> None:
-    """Note the heads of the words of a sentence that get further arcs, or lose those of the tree."""
-    if dropped - {word for head, word in arcs if not dropped.intersection(_above(head, heads))}:
-        kept = [(head, word) for word, head in enumerate(heads, 1) if word not in dropped]
-        dropped &= reachable(kept + arcs)  # the root leads to all others by their arcs in the tree
-    for word in dropped:
-        found[start + word - 1] = []
-    for head, word in arcs:
-        found.setdefault(start + word - 1, [heads[word - 1]]).append(head)
+def _changes(labels: Column, forest: Forest, arcs_of: Callable[[Labelled, list[int], int], Arcs]) -> Changes:
+    """The heads of words that get further arcs, or lose those of the tree.
+
+    `arcs_of` gives the further arcs of a sentence, by its labels, its heads, and where it starts.
+    """
+    found = Changes()
+    for sentence, words in _labelled(labels, forest.offsets):
+        start, end = forest.offsets[sentence : sentence + 2].tolist()
+        heads, dropped = forest.heads[start:end].tolist(), {word for word, label in words if label.startswith(DROPPED)}
+        arcs = arcs_of(words, heads, start)
+        if dropped - {word for head, word in arcs if not dropped.intersection(_above(head, heads))}:
+            kept = [(head, word) for word, head in enumerate(heads, 1) if word not in dropped]
+            dropped &= reachable(kept + arcs)  # the root leads to all others by their arcs in the tree
+        found |= {start + word - 1: [] for word in dropped}
+        for head, word in arcs:
+            found.setdefault(start + word - 1, [heads[word - 1]]).append(head)
+    return found
 
 
 def _above(word: int, heads: Sequence[int]) -> Iterator[int]:

@@ -42,10 +42,7 @@ class Hexatags(WithoutPlanes):
         return (Column(codes, NAMES).without_unused(),)
 
     def decode(self, columns: Sequence[Column], offsets: Int64s, upos: Column | None = None) -> Int32s:
-        """Build the binary tree from the left; a child that has no place is taken for a left one.
-
-        Words whose label is none are passed over.
-        """
+        """Build the binary tree from the left; a child without a place is a left one. No label says nothing."""
         (column,) = columns
         return np.asarray(_heads(np.array([*map(_read, column.names), -1], dtype=np.int32)[column.ids], offsets))
 
@@ -156,11 +153,7 @@ def _next_state(trees: int, steps: Int32s, begin: int, end: int, is_last: bool) 
     return trees
 
 
-def _may_end(trees: int) -> bool:
-    return trees == 1
-
-
-MACHINE = Machine(_next_state, _may_end)
+MACHINE = Machine(_next_state, lambda trees: trees == 1)
 
 
 def _replay(codes: list[int]) -> Replay:

@@ -324,7 +324,7 @@ def _entry(step: int, own: int) -> int:
 
 @compiled()
 def _find(stack: int, kinds: int, skipped: int) -> int:
-    """How deep the entry of one of these kinds is before which so many others are skipped, -1 if there is none."""
+    """How deep the topmost entry of these kinds is once `skipped` others are passed over, -1 if there is none."""
     at = 0
     while stack:
         if kinds >> (stack & ENTRY) & 1:
@@ -341,11 +341,7 @@ def _has_structural(stack: int) -> bool:
     return _find(stack, ANY_STRUCTURAL, 0) >= 0
 
 
-def _may_end(key: int) -> bool:
-    return key == ROOT_FOUND
-
-
-MACHINE = Machine(_next_state, _may_end, first=RIGHTWARD)
+MACHINE = Machine(_next_state, lambda key: key == ROOT_FOUND, first=RIGHTWARD)
 
 
 def _replay(labels: list[list[int]]) -> Replay:
@@ -373,7 +369,7 @@ def _kind(code: int) -> int:
 
 
 def _nth(shown: Replay, index: int, fits: Callable[[int], bool]) -> int | None:
-    """The place of a fitting entry from the top, after so many others."""
+    """The place of a fitting entry from the top, after `index` others."""
     places = [place for place, entry in enumerate(shown.entries[0]) if fits(entry.code)]
     return places[-1 - index] if index < len(places) else None
 
@@ -402,15 +398,12 @@ def _show_auxiliary(shown: Replay, word: int, code: int) -> None:
         shown.say("no arc is open, so nothing happens.")
         return
     shown.say("one end is that of an arc that stays on the stack:")
-    is_right = code & SIGN == CLOSE_RIGHT
-    opener = OPEN_RIGHT if is_right else OPEN_LEFT
-    _show_arc(shown, shown.entries[0][place]._replace(code=opener), word)
+    _show_arc(shown, shown.entries[0][place]._replace(code=(code & SIGN) - CLOSE_LEFT), word)
 
 
 def _show_arc(shown: Replay, other: Entry, word: int) -> None:
     """The arc between an opener's word and the word that closes it."""
-    is_right = other.code & SIGN == OPEN_RIGHT
-    head, dependent = (other.word, word) if is_right else (word, other.word)
+    head, dependent = (other.word, word) if other.code & SIGN == OPEN_RIGHT else (word, other.word)
     if dependent:
         shown.link(head, dependent, other.part)
         shown.say(" ", head, " → ", dependent, ".")

@@ -39,9 +39,7 @@ class Lifting:
         """Projective trees, whose relations say what was done."""
         heads = lifted_heads(forest.heads, forest.offsets)
         changed = heads != forest.heads
-        passed = _passed_by(forest.heads, heads, forest.offsets)
-        if not self._has(PATH):
-            passed[:] = False
+        passed = _passed_by(forest.heads, heads, forest.offsets) & self._has(PATH)
         names, own = forest.deprels.names, forest.deprels.ids.astype(np.int64)
         starts = np.repeat(forest.offsets[:-1], np.diff(forest.offsets))
         above = np.zeros(len(heads), dtype=np.int64)  # 0: none is named

@@ -10,6 +10,7 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Int32s, Int64s
+from biplanar.data.conllu import EMPTY
 from biplanar.data.forest import Column, Forest
 from biplanar.encodings.encoding import HEADS, WithoutPlanes
 from biplanar.errors import LabelError
@@ -17,7 +18,7 @@ from biplanar.errors import LabelError
 NO_HEAD = -1
 ROOT_TAG = "ROOT"
 NO_TAG = -2
-UNTAGGED = "_"
+NOWHERE = (0, NO_TAG)  # what a label says that is none
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,14 @@ class RelativePos(WithoutPlanes):
     def encode(self, forest: Forest) -> tuple[Column, ...]:
         """`-1@ROOT` is the root. Every word needs a tag."""
         upos = _needed(forest.upos, len(forest.heads))
-        if UNTAGGED in upos.names:
-            untagged = int(np.argmax(upos.ids == upos.names.index(UNTAGGED)))
+        if EMPTY in upos.names:
+            untagged = int(np.argmax(upos.ids == upos.names.index(EMPTY)))
             sentence = int(np.searchsorted(forest.offsets, untagged, side="right")) - 1
             word = untagged - int(forest.offsets[sentence]) + 1
             raise LabelError(f"rel-pos needs part-of-speech tags: word {word} of sentence {sentence + 1} has none")
-        counts = _count_tags(forest.heads, forest.offsets, upos.ids)
-        tags = np.where(forest.heads == 0, len(upos.names), upos.ids[_head_positions(forest)])
         names = [*upos.names, ROOT_TAG]
-        kinds, ids = np.unique(counts * len(names) + tags, return_inverse=True)
+        codes = _count_tags(forest.heads, forest.offsets, upos.ids, len(names))
+        kinds, ids = np.unique(codes, return_inverse=True)
         labels = tuple(f"{kind // len(names):+d}@{names[kind % len(names)]}" for kind in kinds.tolist())
         return (Column(ids.astype(np.int32), labels),)
 
@@ -76,24 +76,14 @@ class RelativePos(WithoutPlanes):
         tags = _needed(upos, len(columns[0].ids))
         numbers = {tag: number for number, tag in enumerate(tags.names)} | {ROOT_TAG: len(tags.names)}
         parsed = [re.fullmatch(r"([+-]\d{1,6})@(.*)", name, re.ASCII) for name in columns[0].names]
-        counts = np.array([int(match[1]) if match else 0 for match in parsed] + [0], dtype=np.int64)
-        kinds = np.array(
-            [numbers.get(match[2], NO_TAG) if match else NO_TAG for match in parsed] + [NO_TAG], dtype=np.int64
-        )
-        ids = columns[0].ids
-        return np.asarray(_find_tags(counts[ids], kinds[ids], offsets, tags.ids, numbers[ROOT_TAG]))
+        pairs = [(int(match[1]), numbers.get(match[2], NO_TAG)) if match else NOWHERE for match in parsed]
+        counts, kinds = (values[columns[0].ids] for values in np.array([*pairs, NOWHERE], dtype=np.int64).T)
+        return np.asarray(_find_tags(counts, kinds, offsets, tags.ids, numbers[ROOT_TAG]))
 
 
 def _words(offsets: Int64s) -> Int64s:
     """Every word's number in its sentence, from 1."""
-    starts: Int64s = np.repeat(offsets[:-1], np.diff(offsets))
-    return np.arange(1, offsets[-1] + 1, dtype=np.int64) - starts
-
-
-def _head_positions(forest: Forest) -> Int64s:
-    """Where each word's head stands in the arrays; for roots, any place."""
-    starts: Int64s = np.repeat(forest.offsets[:-1], np.diff(forest.offsets))
-    return np.maximum(starts + forest.heads.astype(np.int64) - 1, 0)
+    return np.arange(1, offsets[-1] + 1, dtype=np.int64) - np.repeat(offsets[:-1], np.diff(offsets))
 
 
 def _whole_numbers(column: Column) -> Int64s:
@@ -112,23 +102,26 @@ def _needed(upos: Column | None, words: int) -> Column:
 
 
 @compiled()
-def _count_tags(heads: Int32s, offsets: Int64s, tags: Int32s) -> Int64s:
-    """How many words of the head's tag there are from each word to its head, signed by the direction."""
-    counts = np.empty(len(heads), dtype=np.int64)
+def _count_tags(heads: Int32s, offsets: Int64s, tags: Int32s, names: int) -> Int64s:
+    """How many words of the head's tag there are from each word to its head, signed by the direction.
+
+    A word has this times the number of tags, and its head's tag, in one number; the last tag is the root's.
+    """
+    codes = np.empty(len(heads), dtype=np.int64)
     for s in range(len(offsets) - 1):
         base = offsets[s] - 1
         for at in range(offsets[s], offsets[s + 1]):
             head = base + heads[at]
             if heads[at] == 0:
-                counts[at] = -1
+                codes[at] = -1
                 continue
             step = 1 if head > at else -1
             count, place = 0, at
             while place != head:
                 place += step
                 count += tags[place] == tags[head]
-            counts[at] = step * count
-    return counts
+            codes[at] = step * count * names + tags[head]
+    return codes
 
 
 @compiled()

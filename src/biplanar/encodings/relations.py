@@ -140,10 +140,7 @@ def _find_markers(heads: Int32s, offsets: Int64s, roles: Bytes) -> Any:
 
 
 def encode_relations(graphs: Sequence[Graph], trees: AnnotatedTrees) -> tuple[Column, Column]:
-    """For each word the label of its own arc, and those of its other arcs in the order of their heads.
-
-    The last one stands for all that follow.
-    """
+    """For each word the label of its own arc, and those of its others by heads; the last stands for all that follow."""
     forest, labels, others = trees.forest, list[str](), list[str]()
     deprels, heads, firsts = forest.deprels.labels(), forest.heads.tolist(), trees.first_conjuncts.tolist()
     suffixes = list(zip(trees.lemma_suffixes.labels(), trees.case_suffixes.labels(), strict=True))
@@ -204,26 +201,18 @@ def _decode_own(labels: Column, trees: AnnotatedTrees) -> Column:
     """The DEPS of words that have the head of the tree only. Each distinct one is made once."""
     deprels, lemmas, cases = trees.forest.deprels, trees.lemma_suffixes, trees.case_suffixes
     rules = np.array([*(RULES.index(name) if name in RULES else -1 for name in labels.names), 0])[labels.ids]
-    relations = (*deprels.names, EMPTY, *labels.names)
-    numbers = np.where(
-        rules < 0, len(deprels.names) + 1 + labels.ids, np.where(deprels.ids < 0, len(deprels.names), deprels.ids)
-    )
+    relations, lemma_names, case_names = (*deprels.names, EMPTY, *labels.names), ("", *lemmas.names), ("", *cases.names)
+    unnamed = len(deprels.names)
     parts = (
         trees.forest.heads,
-        numbers,
+        np.where(rules < 0, unnamed + 1 + labels.ids, np.where(deprels.ids < 0, unnamed, deprels.ids)),
         np.where((rules == 1) | (rules == 3), lemmas.ids, -1) + 1,
         np.where(rules >= 2, cases.ids, -1) + 1,
     )
-    sizes = (len(relations), len(lemmas.names) + 1, len(cases.names) + 1)
-    keys = parts[0].astype(np.int64)
-    for part, size in zip(parts[1:], sizes, strict=True):
-        keys = keys * size + part
-    keys, ids = np.unique(keys, return_inverse=True)
-    names, lemma_names, case_names = list[str](), ("", *lemmas.names), ("", *cases.names)
-    for key in keys.tolist():
-        key, case = divmod(key, sizes[2])
-        key, lemma = divmod(key, sizes[1])
-        head, relation = divmod(key, sizes[0])
+    sizes = (int(parts[0].max(initial=0)) + 1, len(relations), len(lemma_names), len(case_names))
+    keys, ids = np.unique(np.ravel_multi_index(parts, sizes), return_inverse=True)
+    names = list[str]()
+    for head, relation, lemma, case in zip(*(part.tolist() for part in np.unravel_index(keys, sizes)), strict=True):
         text = _joined(relations[relation], lemma_names[lemma], case_names[case])
         names.append(f"{head}:{_fitting(head, text)}")
     return Column(ids.astype(np.int32), tuple(names))

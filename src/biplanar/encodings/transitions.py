@@ -42,10 +42,7 @@ STRING = FLAG - 1
 
 @dataclass(frozen=True)
 class Transitions(WithoutPlanes):
-    """The labels of one system.
-
-    Every projective tree comes back, and arcs of others are lifted; but of `covington`, all trees come back.
-    """
+    """The labels of one system. All trees come back from `covington`; the others lift non-projective arcs."""
 
     name: str
     system: int
@@ -318,27 +315,15 @@ def headless_words(key: int) -> int:
     return count
 
 
-def _is_empty(height: int) -> bool:
-    return height == 0
-
-
-def _height(height: int) -> int:
-    return height
-
-
 def _eager_may_end(key: int) -> bool:
     return key & FLAG != 0 and headless_words(key) == 0
 
 
-def _covington_may_end(key: int) -> bool:
-    return key & FLAG == 0 and headless_words(key) == 1
-
-
 MACHINES = {
-    ARC_STANDARD: Machine(_next_of_standard, _is_empty, _height),
+    ARC_STANDARD: Machine(_next_of_standard, lambda height: height == 0, lambda height: height),
     ARC_EAGER: Machine(_next_of_eager, _eager_may_end, headless_words, first=1),
-    ARC_HYBRID: Machine(_next_of_hybrid, _is_empty, _height),
-    COVINGTON: Machine(_next_of_covington, _covington_may_end, first=1),
+    ARC_HYBRID: Machine(_next_of_hybrid, lambda height: height == 0, lambda height: height),
+    COVINGTON: Machine(_next_of_covington, lambda key: key & FLAG == 0 and headless_words(key) == 1, first=1),
 }
 
 

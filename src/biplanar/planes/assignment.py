@@ -22,15 +22,13 @@ class Strategy:
 
     `propagate`: Algorithm 2 (restrictions spread over the crossings graph) instead of Algorithm 1 (greedy).
     `switch_averse`: where both planes are free, the plane used last instead of the first.
-    `rescue`: greedy inside the parts of the crossings graph that do not fit in two planes.
-    `by_direction`, `closers_first`: what counts as crossing, see `crossings.components`.
+    `full`: only arcs of one direction cross, closers come first (see `crossings.components`), and the parts of the
+    crossings graph that do not fit in two planes are given out greedily.
     """
 
     propagate: bool = False
     switch_averse: bool = False
-    rescue: bool = False
-    by_direction: bool = False
-    closers_first: bool = False
+    full: bool = False
 
 
 STRATEGIES = {
@@ -38,7 +36,7 @@ STRATEGIES = {
     "2p-greedy-switch": Strategy(switch_averse=True),
     "2p-prop": Strategy(propagate=True),
     "2p-prop-switch": Strategy(propagate=True, switch_averse=True),
-    "2p-full": Strategy(propagate=True, rescue=True, by_direction=True, closers_first=True),
+    "2p-full": Strategy(propagate=True, full=True),
 }
 
 
@@ -51,15 +49,16 @@ def planes_of(tree: Tree, strategy: str) -> tuple[int, ...]:
 
 def assign_planes(forest: Forest, strategy: Strategy) -> Planes:
     """The plane of every arc of a forest, 0 for none."""
-    heads, offsets = forest.heads, forest.offsets
-    order = _visiting_order(heads, offsets)
-    if not strategy.propagate:
-        return np.asarray(_greedy(heads, offsets, order, strategy.switch_averse))
-    parts = components(forest, by_direction=strategy.by_direction, closers_first=strategy.closers_first)
-    planes = _propagate(offsets, order, parts.part, parts.side, parts.odd, strategy.switch_averse)
-    if strategy.rescue and parts.odd.any():
-        _rescue(heads, offsets, order, parts.odd, planes)
-    return np.asarray(planes)
+    heads, offsets, full, averse = forest.heads, forest.offsets, strategy.full, strategy.switch_averse
+    order, planes = _visiting_order(heads, offsets), np.zeros(len(heads), dtype=np.int8)
+    greedy = np.ones(len(heads), dtype=np.bool_)
+    if strategy.propagate:
+        parts = components(forest, by_direction=full, closers_first=full)
+        _propagate(offsets, order, parts.part, parts.side, parts.odd, averse, planes)
+        greedy = parts.odd & full
+    if greedy.any():
+        _give_out_greedily(heads, offsets, order, greedy, full, averse, planes)
+    return planes
 
 
 @compiled()
@@ -109,45 +108,46 @@ def _cover(free: Int32s, left: int, right: int) -> None:
 
 
 @compiled()
-def _all_free(words: int, rows: int) -> Int32s:
-    """For each row, every word leads to itself: none lies inside an arc yet."""
-    free = np.empty((rows, words + 1), dtype=np.int32)
-    free[:] = np.arange(words + 1)
-    return free
+def _give_out_greedily(
+    heads: Int32s, offsets: Int64s, order: Int32s, chosen: Bools, full: bool, switch_averse: bool, planes: Planes
+) -> None:
+    """Algorithm 1 over some arcs. An arc crosses an earlier one of a plane just if its left end lies strictly inside.
 
-
-@compiled()
-def _greedy(heads: Int32s, offsets: Int64s, order: Int32s, switch_averse: bool) -> Planes:
-    """Algorithm 1. An arc crosses an earlier one of a plane just if its left end lies strictly inside one."""
-    planes = np.zeros(len(heads), dtype=np.int8)
-    free = _all_free(len(heads), 3)  # by plane
+    If `full`, arcs of one direction cross only each other, and an arc that ends at a word leaves alone those that begin
+    at the word before.
+    """
+    free = np.empty((6 if full else 3, len(heads) + 1), dtype=np.int32)  # by direction and plane
+    free[:] = np.arange(len(heads) + 1)  # every word leads to itself: none lies inside an arc yet
     for s in range(len(offsets) - 1):
         preferred = 1
         for step in range(offsets[s], offsets[s + 1]):
             arc = order[step]
             if arc < 0:
                 break
+            if not chosen[arc]:
+                continue
             head = offsets[s] - 1 + heads[arc]
-            left, right, plane = min(head, arc), max(head, arc), preferred
-            if free[plane, left] != left:
-                plane = 3 - plane
-                if free[plane, left] != left:
-                    continue
-            _cover(free[plane], left, right)
-            planes[arc] = plane
-            if switch_averse:
-                preferred = plane
-    return planes
+            left, right, first_row = min(head, arc), max(head, arc), 3 if full and head < arc else 0
+            planes[arc] = 0
+            for plane in (preferred, 3 - preferred):
+                row = free[first_row + plane]
+                if row[left] == left:
+                    _cover(row, left, right - 1 if full else right)
+                    planes[arc] = plane
+                    if switch_averse:
+                        preferred = plane
+                    break
 
 
 @compiled()
-def _propagate(offsets: Int64s, order: Int32s, part: Int32s, side: Bytes, odd: Bools, switch_averse: bool) -> Planes:
+def _propagate(
+    offsets: Int64s, order: Int32s, part: Int32s, side: Bytes, odd: Bools, switch_averse: bool, planes: Planes
+) -> None:
     """Algorithm 2. The first arc of each part of the crossings graph chooses, and so settles all others of its part:
 
     they go to the plane of their side, or, in a part with an odd cycle, where every other arc ends up forbidden from
     both planes, to none.
     """
-    planes = np.zeros(len(order), dtype=np.int8)
     plane_of_side = np.zeros((len(order), 2), dtype=np.int8)  # by part
     for s in range(len(offsets) - 1):
         preferred = 1
@@ -164,29 +164,3 @@ def _propagate(offsets: Int64s, order: Int32s, part: Int32s, side: Bytes, odd: B
             planes[arc] = chosen[side[arc]]
             if switch_averse:
                 preferred = planes[arc]
-    return planes
-
-
-@compiled()
-def _rescue(heads: Int32s, offsets: Int64s, order: Int32s, odd: Bools, planes: Planes) -> None:
-    """Greedy over the arcs of the parts that do not fit in two planes.
-
-    Here arcs of one direction cross only each other, and an arc that ends at a word leaves alone those that begin at
-    the word before.
-    """
-    free = _all_free(len(heads), 6)  # by direction and plane
-    for s in range(len(offsets) - 1):
-        for step in range(offsets[s], offsets[s + 1]):
-            arc = order[step]
-            if arc < 0:
-                break
-            if odd[arc]:
-                head = offsets[s] - 1 + heads[arc]
-                left, right = min(head, arc), max(head, arc)
-                planes[arc] = 0
-                for plane in (1, 2):
-                    row = free[plane + (3 if head < arc else 0)]
-                    if row[left] == left:
-                        _cover(row, left, right - 1)
-                        planes[arc] = plane
-                        break

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from biplanar.data.arrays import Float32s, Int32s, Int64s
-from biplanar.decoding.arcs import KnownHeads, average_heads
+from biplanar.decoding.arcs import average_heads
 from biplanar.decoding.scores import DEPREL, ColumnTables, LikelyHeads, Scores, log_probabilities
 from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import BiplanarError
@@ -61,7 +61,7 @@ class Ensemble:
         all_relate = all(scores.knows_heads for scores in found)
         all_columns = ColumnTables(columns) if columns else None
         heads = [one.arcs.likeliest() for one in found if one.arcs is not None]
-        arcs = KnownHeads(average_heads(heads)) if len(heads) == len(found) else None
+        arcs = average_heads(heads) if len(heads) == len(found) else None
         return Scores(found[0].offsets, labels, relate if all_relate else None, all_columns, arcs)
 
     @cached_property

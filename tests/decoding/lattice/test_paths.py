@@ -7,11 +7,11 @@ import pytest
 
 from biplanar.data.forest import offsets_of
 from biplanar.decoding.beam import Beam
-from biplanar.decoding.lattice.paths import BEST, beams_for
-from biplanar.decoding.lattice.searches import _quickest
+from biplanar.decoding.lattice.paths import BEST, beams_for, quickest
+from biplanar.decoding.lattice.problem import make_problem
 from biplanar.decoding.lattice.states import NUMBER, STAMP, find_slot
 from biplanar.decoding.scores import Scores
-from tests.decoding.arc_tables import arc_scores, random_table
+from tests.decoding.arc_tables import likeliest, random_table
 from tests.decoding.enumeration import LABEL_SETS, random_tables, searching
 
 LENGTHS = [6, 3, 12, 1, 9]
@@ -20,14 +20,14 @@ LENGTHS = [6, 3, 12, 1, 9]
 @pytest.mark.parametrize("known", [False, True], ids=["labels", "arcs"])
 def test_many_attempts_in_one_room(known: bool) -> None:
     planes, rng, words = LABEL_SETS["two planes"], np.random.default_rng(3), sum(LENGTHS)
-    arcs = arc_scores([random_table(rng, length) for length in LENGTHS]) if known else None
+    arcs = likeliest([random_table(rng, length) for length in LENGTHS]) if known else None
     scores = Scores(offsets_of(LENGTHS), random_tables(rng, words, planes, depths=True, spread=0.3), arcs=arcs)
     search, offsets = searching(planes, Beam(states=16, margin=np.inf, rarest=0.0))(scores), scores.offsets
     limits, every = search.beam.limits, np.ones(len(LENGTHS), dtype=bool)
-    problem = search._problem(every, limits, known=False)
+    problem = make_problem(every, search._tables, limits, False)
 
     def path(sentence: int, beams) -> list[int]:
-        return _quickest(int(offsets[sentence]), LENGTHS[sentence], problem, limits, beams).tolist()
+        return quickest(int(offsets[sentence]), LENGTHS[sentence], problem, limits, beams).tolist()
 
     wanted = [path(sentence, beams_for(offsets, problem, limits, BEST)) for sentence in range(len(LENGTHS))]
     assert sum(map(len, wanted)) > words / 2

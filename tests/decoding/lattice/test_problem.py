@@ -11,7 +11,7 @@ from biplanar.decoding.inventory import Weights
 from biplanar.decoding.lattice.problem import Problem
 from biplanar.decoding.lattice.states import CLOSES_RIGHT, OPENS_LEFT
 from biplanar.decoding.scores import UNLIKELY, Scores
-from tests.decoding.arc_tables import arc_scores, likeliest, random_table
+from tests.decoding.arc_tables import likeliest, random_table
 from tests.decoding.enumeration import EVERY_LABEL, LABEL_SETS, log_softmax, random_tables, searching
 
 LENGTHS = [4, 1, 12, 3]
@@ -21,7 +21,7 @@ PLANES = LABEL_SETS["two planes"]
 def problem_of(tables: list[np.ndarray], weight: float, *, arcs: bool = True) -> tuple[Problem, Scores]:
     """All that may be chosen in some sentences, whose arcs have these log-probabilities."""
     labels = random_tables(np.random.default_rng(1), sum(map(len, tables)), PLANES, depths=True)
-    scores = Scores(offsets_of(map(len, tables)), labels, arcs=arc_scores(tables) if arcs else None)
+    scores = Scores(offsets_of(map(len, tables)), labels, arcs=likeliest(tables) if arcs else None)
     search = searching(PLANES, Beam(rarest=0.0), mass=EVERY_LABEL, weights=Weights(weight))(scores)
     return next(search._attempts())[0], scores
 

@@ -1,7 +1,7 @@
 """The lattice of label sequences that drive an automaton to an end: its best paths.
 
 States are those of the automaton; equal ones become one, and the best go on. A path to the end gives each word one
-head, and one word the root; whether heads form a cycle is for whoever reads the path to see.
+head, and one word the root; whether heads form a cycle is for the reader of the path to check.
 """
 
 from __future__ import annotations
@@ -22,15 +22,6 @@ from biplanar.encodings.automata import Automaton
 NO_LIMIT = 1 << 62
 
 
-class Lattice(NamedTuple):
-    """States word by word, and the labels of the edges between them."""
-
-    goal: int  # the state behind the last ones; -1: no way leads there
-    bests: Float64s  # what the best way to each state loses
-    edges: Edges
-    labels: Int32s  # by edge
-
-
 class Sequences(NamedTuple):
     """Label sequences of some sentences, end to end, the best of each sentence first."""
 
@@ -43,7 +34,7 @@ class Sequences(NamedTuple):
 def label_sequences(
     sentences: Int64s, offsets: Int64s, choices: Likeliest, automaton: Automaton, limits: SearchLimits, wanted: int
 ) -> Sequences:
-    """Up to so many label sequences of each sentence that lead to an end."""
+    """Up to `wanted` label sequences of each sentence that lead to an end."""
     room, total, found = 0, 0, 0
     for sentence in sentences:
         room += wanted * (offsets[sentence + 1] - offsets[sentence])
@@ -90,8 +81,13 @@ def accepted(ids: Int32s, offsets: Int64s, automaton: Automaton) -> Bools:
 
 
 @compiled()
-def find_paths(start: int, words: int, choices: Likeliest, automaton: Automaton, limits: SearchLimits) -> Lattice:
-    """Extend states word by word; equal ones become one, and the best go on."""
+def find_paths(
+    start: int, words: int, choices: Likeliest, automaton: Automaton, limits: SearchLimits
+) -> tuple[int, Float64s, Edges, Int32s]:
+    """Extend states word by word; equal ones become one, and the best go on.
+
+    Gives the state behind the last, or -1; what the best way to each state loses; and the edges, with their labels.
+    """
     starts, ids, logs = choices
     total = starts[start + words] - starts[start]
     beam, room, slots, most = beam_for(limits, total), 2, 256, 0
@@ -140,7 +136,7 @@ def find_paths(start: int, words: int, choices: Likeliest, automaton: Automaton,
         last_edge[states], bests[states] = edges, min(bests[states], bests[source])
         edges += 1
     goal = states if words and last_edge[states] >= 0 else -1
-    return Lattice(goal, bests, Edges(last_edge, next_edge, source_of, loss_of), label_of)
+    return goal, bests, Edges(last_edge, next_edge, source_of, loss_of), label_of
 
 
 @compiled()

@@ -16,7 +16,7 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Float64s, Int32s, Int64s
-from biplanar.decoding.lattice.problem import Problem, SearchLimits, beam_for
+from biplanar.decoding.lattice.problem import FEWEST, Problem, SearchLimits, beam_for
 from biplanar.decoding.lattice.states import (
     CLOSES_RIGHT,
     DEEPEST,
@@ -35,6 +35,9 @@ from biplanar.encodings.stacks import POP_HEAD, is_push, stack_of
 
 # Large odd numbers by which a state's numbers become one.
 FACTORS = (-7046029254386353131, -4417276706812531889, 1609587929392839161, -8663945395140668459, 2870177450012600261)
+
+# How much less likely than the best labels of all a path is that is looked for, before a whole lattice is built.
+SHORTFALLS = (2.0, 5.0, 12.0, 30.0)
 
 # What is looked for: the best path; all ways to all states; the best path of which no part has a cycle.
 BEST, ALL, ACYCLIC = range(3)
@@ -338,6 +341,36 @@ def find_paths(
     elif best >= 0:
         losses[best] = total
     return best, dropped
+
+
+@compiled()
+def quickest(start: int, words: int, problem: Problem, limits: SearchLimits, beams: Beams) -> Int32s:
+    """The pairs on the best path if it is not too far below the best labels of all; or nothing."""
+    beam = beam_for(limits, problem.starts[start + words] - problem.starts[start])
+    path, most = np.zeros(0, dtype=np.int32), np.inf
+    prepare(start, words, problem, BEST, beams)
+    if problem.known:
+        for states, margin in ((min(FEWEST, beam), limits.margin / 2), (beam, limits.margin)):
+            state, dropped = find_paths(start, words, problem, most, margin, states, BEST, beams)
+            if state >= 0:
+                path, most = spell_out(state, words, beams), beams.losses[state]
+            if most <= dropped:  # nothing that was left out could be better
+                break
+        return path
+    for shortfall in SHORTFALLS:
+        state, _ = find_paths(start, words, problem, shortfall, np.inf, beam, BEST, beams)
+        if state >= 0:
+            return spell_out(state, words, beams)
+    return path
+
+
+@compiled()
+def lattice_of(start: int, words: int, problem: Problem, limits: SearchLimits, mode: int) -> tuple[int, Beams]:
+    """All ways to all states of a sentence, or the best without cycles; and the last state, -1 if there is none."""
+    beams = beams_for(np.array([start, start + words]), problem, limits, mode)
+    beam = beam_for(limits, problem.starts[start + words] - problem.starts[start])
+    prepare(start, words, problem, mode, beams)
+    return find_paths(start, words, problem, np.inf, limits.margin, beam, mode, beams)[0], beams
 
 
 @compiled()

@@ -25,11 +25,13 @@ STACKS_OF_ONE_PLANE = 2
 
 
 class Tables(NamedTuple):
-    """What a network says of some sentences, whose words stand end to end."""
+    """What a network says of some sentences, whose words stand end to end, and what its labels do."""
 
     offsets: Int64s
+    labels: LabelEffects
     first: Float32s  # (words, labels): scores of the labels of the first plane
     second: Float32s  # and of the second; of one label if there is none
+    tops: Int32s  # (2, words): each word's best labels of both
     relations: Float32s  # (words, relations)
     roots: Bools  # which relations are the root's
     depths: Float32s  # (stacks, words, depths): of the stacks after each word; no stacks: not known
@@ -72,14 +74,9 @@ class Problem(NamedTuple):
 
 
 @compiled()
-def make_problem(
-    wanted: Bools, tables: Tables, tops: Int32s, labels: LabelEffects, limits: SearchLimits, known: bool
-) -> Problem:
-    """What the words of the wanted sentences may take; `tops` are each word's best labels, (2, words).
-
-    States know their stacks if so wanted, or if arcs count.
-    """
-    offsets, first, second, relations, roots, depths, heads, logs, weight = tables
+def make_problem(wanted: Bools, tables: Tables, limits: SearchLimits, known: bool) -> Problem:
+    """What the words of the wanted sentences may take; states know their stacks if `known`, or if arcs count."""
+    offsets, labels, first, second, tops, relations, roots, depths, heads, logs, weight = tables
     with_arcs = heads.shape[1] > 0
     arcs, others, lefts, rights = _weigh_arcs(wanted, offsets, heads, logs, weight)
     ones = likeliest(first, tops[0], wanted, offsets, limits.mass, limits.least)
@@ -209,5 +206,5 @@ def _weigh_depths(wanted: Bools, offsets: Int64s, depths: Float32s, weight: floa
 
 @compiled()
 def beam_for(limits: SearchLimits, pairs: int) -> int:
-    """How many states may go on from each word of a sentence with so many pairs."""
+    """How many states may go on from each word of a sentence with that number of pairs."""
     return min(limits.beam, max(FEWEST, limits.edges // max(pairs, 1)))

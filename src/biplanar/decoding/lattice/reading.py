@@ -9,8 +9,8 @@ import numpy as np
 
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Float64s, Int32s
-from biplanar.decoding.lattice.paths import Beams
-from biplanar.decoding.lattice.problem import Problem
+from biplanar.decoding.lattice.paths import ALL, Beams, lattice_of
+from biplanar.decoding.lattice.problem import Problem, SearchLimits
 from biplanar.decoding.lattice.states import HEADLESS, OPENS_LEFT, LabelEffects
 from biplanar.decoding.lattice.trees import count_moves, has_cycle, heads_of_labels, put_labels
 from biplanar.encodings.stacks import POP_HEAD, is_push, stack_of
@@ -81,12 +81,26 @@ def next_trees(
 
 
 @compiled()
-def likely_arcs(goal: int, beams: Beams, problem: Problem, share: float) -> tuple[Int32s, Float64s]:
-    """The arcs that edges close, dependents and heads (0 for the root), and how likely these edges are.
+def best_trees(start: int, words: int, problem: Problem, limits: SearchLimits, wanted: int) -> tuple[Int32s, Float64s]:
+    """The heads of the best trees of a sentence, best first, with the losses of their best label sequences."""
+    goal, beams = lattice_of(start, words, problem, limits, ALL)
+    _, trees, losses = next_trees(goal, words, beams, problem, wanted, limits.nodes * wanted)
+    return trees, losses
 
-    States must know their stacks. All paths through an edge count, with losses `share` times: below 1, what is likely
-    becomes less so.
+
+@compiled()
+def likely_arcs(
+    start: int, words: int, problem: Problem, limits: SearchLimits, share: float
+) -> tuple[Int32s, Float64s]:
+    """The arcs of a sentence's paths, (arcs, 2): dependents and heads (0 for the root), and how likely their edges are.
+
+    An arc is there once for each edge that closes it; there is none where no tree was found. All paths through an edge
+    count, the few with a cycle as well, with losses `share` times: below 1, what is likely becomes less so. States must
+    know their stacks.
     """
+    goal, beams = lattice_of(start, words, problem, limits, ALL)
+    if goal < 0:
+        return np.zeros((0, 2), dtype=np.int32), np.zeros(0)
     sums, after = _forward_sums(goal, beams, share), np.full(goal + 1, -np.inf)
     after[goal] = 0.0  # of all ways from each state to the end
     likelihoods = np.zeros(beams.last_edge[goal] + 1)  # the last edge leads to the end

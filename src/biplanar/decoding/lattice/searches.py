@@ -5,27 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from biplanar.compiled import compiled
-from biplanar.data.arrays import Bools, Float64s, Int8s, Int32s, Int64s
+from biplanar.data.arrays import Bools, Int8s, Int32s, Int64s
 from biplanar.decoding.arcs import table_of_heads
-from biplanar.decoding.candidates import best_two, put_best
-from biplanar.decoding.lattice.paths import ACYCLIC, ALL, BEST, Beams, beams_for, find_paths, prepare, spell_out
-from biplanar.decoding.lattice.problem import (
-    FEWEST,
-    SECOND_PLANE,
-    Problem,
-    SearchLimits,
-    Tables,
-    beam_for,
-    make_problem,
-)
-from biplanar.decoding.lattice.reading import likely_arcs, next_trees
+from biplanar.decoding.candidates import best_two
+from biplanar.decoding.lattice.paths import ACYCLIC, ALL, BEST, beams_for, lattice_of, quickest, spell_out
+from biplanar.decoding.lattice.problem import FEWEST, SECOND_PLANE, Problem, SearchLimits, Tables, make_problem
+from biplanar.decoding.lattice.reading import next_trees
 from biplanar.decoding.lattice.states import (
     CLOSES_RIGHT,
     DEPTHS,
     GUARDS,
     HEADLESS,
     OPENS_LEFT,
-    LabelEffects,
     depth_of,
     fit,
     may_end,
@@ -34,9 +25,6 @@ from biplanar.decoding.lattice.states import (
 from biplanar.decoding.lattice.trees import forms_tree, has_cycle, heads_of_labels, put_labels
 from biplanar.decoding.scores import NEARLY, UNLIKELY
 from biplanar.decoding.spanning import best_tree
-
-# How much less likely than the best labels of all a path is that is looked for, before a whole lattice is built.
-SHORTFALLS = (2.0, 5.0, 12.0, 30.0)
 
 # How many words of histories are gone through, at most, to build a lattice without cycles.
 STEPS_WITHOUT_CYCLES = 16_000_000
@@ -51,52 +39,37 @@ CYCLIC, FAR, LOST = range(4, 7)
 
 
 @compiled()
-def settle_all(tables: Tables, labels: LabelEffects, tops: Int32s, heads: Int32s) -> Int8s:
-    """Put down heads where each word's best labels, `tops`, are the best tree.
+def settle_all(tables: Tables, heads: Int32s) -> Int8s:
+    """Put down heads where each word's best labels are the best tree.
 
     Gives how sentences were decided, `FAR` for those that are left. It is apart from the search, which takes longer to
     compile.
     """
     offsets, outcomes = tables.offsets, np.full(len(tables.offsets) - 1, ARGMAX, dtype=np.int8)
     for s in range(len(outcomes)):
-        if not _is_settled(offsets[s], offsets[s + 1], tables, labels, tops, heads):
+        if not _is_settled(offsets[s], offsets[s + 1], tables, heads):
             outcomes[s] = FAR
     return outcomes
 
 
 @compiled()
-def search_left(
-    outcomes: Int8s,
-    tables: Tables,
-    labels: LabelEffects,
-    limits: SearchLimits,
-    tops: Int32s,
-    chosen: Int32s,
-    heads: Int32s,
-) -> None:
+def search_left(outcomes: Int8s, tables: Tables, limits: SearchLimits, chosen: Int32s, heads: Int32s) -> None:
     """Put the best labels and heads of the sentences that are left into `chosen` and `heads`.
 
     Where the best path has a cycle or is too far off, the labels stay each word's best.
     """
     offsets, left = tables.offsets, outcomes > WITHOUT_CYCLES
-    problem = make_problem(left, tables, tops, labels, limits, False)
+    problem = make_problem(left, tables, limits, False)
     beams = beams_for(offsets, problem, limits, BEST)
     for s in range(len(left)):
         if left[s]:
-            path = _quickest(offsets[s], offsets[s + 1] - offsets[s], problem, limits, beams)
+            path = quickest(offsets[s], offsets[s + 1] - offsets[s], problem, limits, beams)
             outcomes[s] = _take(path, offsets[s], offsets[s + 1] - offsets[s], problem, chosen, heads)
 
 
 @compiled()
 def search_further(
-    outcomes: Int8s,
-    tables: Tables,
-    labels: LabelEffects,
-    limits: SearchLimits,
-    tops: Int32s,
-    chosen: Int32s,
-    heads: Int32s,
-    again: bool,
+    outcomes: Int8s, tables: Tables, limits: SearchLimits, chosen: Int32s, heads: Int32s, again: bool
 ) -> None:
     """The same for sentences whose best path has a cycle or is far off, by other limits.
 
@@ -104,12 +77,12 @@ def search_further(
     those without cycles are for labels without arcs.
     """
     offsets, left, with_arcs = tables.offsets, outcomes > WITHOUT_CYCLES, tables.heads.shape[1] > 0
-    problem = make_problem(left, tables, tops, labels, limits, False)
+    problem = make_problem(left, tables, limits, False)
     for s in range(len(left)):
         start, words, outcome = offsets[s], offsets[s + 1] - offsets[s], outcomes[s]
         if left[s] and (again or (with_arcs and outcome == FAR)):
             beams = beams_for(offsets[s : s + 2], problem, limits, BEST)
-            outcome = _take(_quickest(start, words, problem, limits, beams), start, words, problem, chosen, heads)
+            outcome = _take(quickest(start, words, problem, limits, beams), start, words, problem, chosen, heads)
         if outcome == CYCLIC or (outcome == FAR and not with_arcs):
             outcome = _search_lattice(start, words, problem, limits, outcome, chosen, heads)
         if outcome == CYCLIC and not with_arcs:
@@ -150,30 +123,12 @@ def _search_without_cycles(
 
 
 @compiled()
-def lattice_of(start: int, words: int, problem: Problem, limits: SearchLimits, mode: int) -> tuple[int, Beams]:
-    """All ways to all states of a sentence, or the best without cycles; and the last state, -1 if there is none."""
-    beams = beams_for(np.array([start, start + words]), problem, limits, mode)
-    beam = beam_for(limits, problem.starts[start + words] - problem.starts[start])
-    prepare(start, words, problem, mode, beams)
-    return find_paths(start, words, problem, np.inf, limits.margin, beam, mode, beams)[0], beams
-
-
-@compiled()
-def best_labels_of(tables: Tables) -> Int32s:
-    """Each word's best labels, one row a plane."""
-    tops = np.empty((2, len(tables.first)), dtype=np.int32)
-    put_best(tables.first, tops[0])
-    put_best(tables.second, tops[1])
-    return tops
-
-
-@compiled()
-def _is_settled(start: int, end: int, tables: Tables, labels: LabelEffects, tops: Int32s, heads: Int32s) -> bool:
+def _is_settled(start: int, end: int, tables: Tables, heads: Int32s) -> bool:
     """Whether every word's best labels, relation, depths and arc agree on a tree; if they do, its heads are put down.
 
     No others are likelier, so there is nothing to search.
     """
-    roots, depths = tables.roots, tables.depths
+    labels, tops, roots, depths = tables.labels, tables.tops, tables.roots, tables.depths
     some, others = bool(roots.any()), not roots.all()
     key = 0
     for at in range(start, end):
@@ -221,27 +176,6 @@ def _agree(found: Int32s, start: int, likely: Int32s) -> bool:
 
 
 @compiled()
-def _quickest(start: int, words: int, problem: Problem, limits: SearchLimits, beams: Beams) -> Int32s:
-    """The pairs on the best path if it is not too far below the best labels of all; or nothing."""
-    beam = beam_for(limits, problem.starts[start + words] - problem.starts[start])
-    path, most = np.zeros(0, dtype=np.int32), np.inf
-    prepare(start, words, problem, BEST, beams)
-    if problem.known:
-        for states, margin in ((min(FEWEST, beam), limits.margin / 2), (beam, limits.margin)):
-            state, dropped = find_paths(start, words, problem, most, margin, states, BEST, beams)
-            if state >= 0:
-                path, most = spell_out(state, words, beams), beams.losses[state]
-            if most <= dropped:  # nothing that was left out could be better
-                break
-        return path
-    for shortfall in SHORTFALLS:
-        state, _ = find_paths(start, words, problem, shortfall, np.inf, beam, BEST, beams)
-        if state >= 0:
-            return spell_out(state, words, beams)
-    return path
-
-
-@compiled()
 def _take(path: Int32s, start: int, words: int, problem: Problem, chosen: Int32s, heads: Int32s) -> int:
     """Put the labels and heads of a path where they belong, if it is a tree, and say whether it is."""
     if len(path) < words:
@@ -257,9 +191,7 @@ def _take(path: Int32s, start: int, words: int, problem: Problem, chosen: Int32s
 
 
 @compiled()
-def propose(
-    tables: Tables, lost: Bools, longest: int, tops: Int32s, chosen: Int32s, heads: Int32s
-) -> tuple[Int64s, Int32s]:
+def propose(tables: Tables, lost: Bools, longest: int, chosen: Int32s, heads: Int32s) -> tuple[Int64s, Int32s]:
     """The best trees of the arcs alone where these disagree with the heads, and might be better.
 
     Gives the numbers of these sentences, and the proposed heads, end to end. Where the search was lost, the proposal is
@@ -269,7 +201,7 @@ def propose(
     sentences, proposed, count, total = np.empty(len(lost), dtype=np.int64), np.empty(len(heads), dtype=np.int32), 0, 0
     for s in range(len(lost)):
         start, words = offsets[s], offsets[s + 1] - offsets[s]
-        own = heads[start : start + words]
+        own, tops = heads[start : start + words], tables.tops[:, start : start + words]  # with these, most is gained
         if words > longest or (not lost[s] and _agree(own, start, likely)):
             continue
         tree = likely[start : start + words, 0].copy()
@@ -277,7 +209,7 @@ def propose(
             tree = best_tree(table_of_heads(likely[start : start + words], logs[start : start + words]))
         if lost[s]:
             heads[start : start + words] = tree
-        elif (tree != own).any() and _most_gained(start, tree, tables, tops, chosen, heads) > NEARLY:
+        elif (tree != own).any() and _gained(start, tree, tops, tables, chosen, heads) > NEARLY:
             proposed[total : total + words] = tree
             sentences[count] = s
             count, total = count + 1, total + words
@@ -286,14 +218,7 @@ def propose(
 
 @compiled()
 def accept(
-    sentences: Int64s,
-    proposed: Int32s,
-    known: Bools,
-    labels: Int32s,
-    tables: Tables,
-    effects: LabelEffects,
-    chosen: Int32s,
-    heads: Int32s,
+    sentences: Int64s, proposed: Int32s, known: Bools, labels: Int32s, tables: Tables, chosen: Int32s, heads: Int32s
 ) -> None:
     """Take the proposed trees that are better than the heads, if all their labels are known, and say these trees."""
     at = 0
@@ -302,30 +227,15 @@ def accept(
         words = tables.offsets[sentences[number] + 1] - start
         tree = proposed[at : at + words]
         if known[number]:
-            gain = _gained(start, tree, tables, heads)
-            for word in range(words):
-                one, two = labels[0, at + word], labels[1, at + word]
-                gain += tables.first[start + word, one] - tables.first[start + word, chosen[0, start + word]]
-                second = tables.second[start + word, two] - tables.second[start + word, chosen[1, start + word]]
-                gain += SECOND_PLANE * second
-            if gain > NEARLY and (heads_of_labels(labels, at, words, effects) == tree).all():
+            gain = _gained(start, tree, labels[:, at : at + words], tables, chosen, heads)
+            if gain > NEARLY and (heads_of_labels(labels, at, words, tables.labels) == tree).all():
                 heads[start : start + words] = tree
         at += words
 
 
 @compiled()
-def _most_gained(start: int, tree: Int32s, tables: Tables, tops: Int32s, chosen: Int32s, heads: Int32s) -> float:
-    """What a sentence could gain at most if it became another tree: with the best labels of all."""
-    gain = _gained(start, tree, tables, heads)
-    for at in range(start, start + len(tree)):
-        gain += tables.first[at, tops[0, at]] - tables.first[at, chosen[0, at]]
-        gain += SECOND_PLANE * (tables.second[at, tops[1, at]] - tables.second[at, chosen[1, at]])
-    return gain
-
-
-@compiled()
-def _gained(start: int, tree: Int32s, tables: Tables, heads: Int32s) -> float:
-    """What arcs and relations gain if a sentence becomes another tree."""
+def _gained(start: int, tree: Int32s, labels: Int32s, tables: Tables, chosen: Int32s, heads: Int32s) -> float:
+    """What arcs, relations and labels, (2, words), gain if a sentence becomes another tree."""
     gain, roots = 0.0, tables.roots
     some, others = bool(roots.any()), not roots.all()
     for word in range(len(tree)):
@@ -340,30 +250,8 @@ def _gained(start: int, tree: Int32s, tables: Tables, heads: Int32s) -> float:
         if (tree[word] == 0) != (heads[at] == 0):
             relation, root = best_two(tables.relations, at, roots, some, others)
             gain += float(root - relation if tree[word] == 0 else relation - root)
+    for word in range(len(tree)):
+        at = start + word
+        gain += tables.first[at, labels[0, word]] - tables.first[at, chosen[0, at]]
+        gain += SECOND_PLANE * (tables.second[at, labels[1, word]] - tables.second[at, chosen[1, at]])
     return gain
-
-
-# What follows is for the few sentences whose best path has a cycle or is far off, and is compiled when one comes.
-
-
-@compiled()
-def best_trees(start: int, words: int, problem: Problem, limits: SearchLimits, wanted: int) -> tuple[Int32s, Float64s]:
-    """The heads of the best trees of a sentence, best first, with the losses of their best label sequences."""
-    goal, beams = lattice_of(start, words, problem, limits, ALL)
-    _, trees, losses = next_trees(goal, words, beams, problem, wanted, limits.nodes * wanted)
-    return trees, losses
-
-
-@compiled()
-def arc_likelihoods(
-    start: int, words: int, problem: Problem, limits: SearchLimits, share: float
-) -> tuple[Int32s, Float64s]:
-    """The arcs of a sentence's paths, (arcs, 2), as dependents and heads, and how likely their edges are.
-
-    An arc is there once for each edge that closes it; there is none where no tree was found. States must know their
-    stacks. Sequences with a cycle count as well: they are few.
-    """
-    goal, beams = lattice_of(start, words, problem, limits, ALL)
-    if goal < 0:
-        return np.zeros((0, 2), dtype=np.int32), np.zeros(0)
-    return likely_arcs(goal, beams, problem, share)

@@ -43,7 +43,7 @@ def count_moves(pair: Int32s, labels: LabelEffects) -> int:
 
 @compiled()
 def remember(history: History, words: int, state: int, sources: Int32s, chosen: Int32s, problem: Problem) -> None:
-    """The best way to a state, which stands behind so many words."""
+    """The best way to a state, which stands behind `words` words."""
     path = np.empty(words, dtype=np.int32)
     for word in range(words - 1, -1, -1):
         path[word], state = chosen[state], sources[state]
