@@ -9,7 +9,7 @@ model is the one that `biplanar.load()` loads.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from benchmarks.machine import versions
 import biplanar
 from biplanar.data.raw_text import raw_text
 from biplanar.evaluation import evaluate
+from biplanar.pipeline.parser import Parser
 from study.common import RESULTS, command, write_json
 from study.fingerprint import of_model
 from study.treebanks import ENGLISH
@@ -25,17 +26,24 @@ from study.treebanks import ENGLISH
 PACKAGES = ("numba", "numpy", "onnxruntime")
 
 
-def measure(root: Path) -> dict[str, Any]:
-    """F1 in percent by split, source and metric."""
-    parser, scores = biplanar.load(), dict[str, Any]()
+def scores_of(parser: Parser, treebank: Callable[[str], Path]) -> dict[str, Any]:
+    """F1 in percent by split, source and metric; `treebank` gives the file of a split."""
+    scores = dict[str, Any]()
     for split in ("dev", "test"):
-        gold = list(biplanar.read_conllu(ENGLISH.file(split, root)))
+        gold = list(biplanar.read_conllu(treebank(split)))
         parsed = {"gold words": list(parser.pipe(gold, retag=True)), "raw text": list(parser(raw_text(gold)))}
         found = {source: evaluate(gold, sentences) for source, sentences in parsed.items()}
         scores[split] = {
             source: {metric: round(100 * score.f1, 2) for metric, score in one.scores.items()}
             for source, one in found.items()
         }
+    return scores
+
+
+def measure(root: Path) -> dict[str, Any]:
+    """The bundled model's scores and size."""
+    parser = biplanar.load()
+    scores = scores_of(parser, lambda split: ENGLISH.file(split, root))
     folder = parser.folder.path
     return {
         "fingerprint": of_model(folder),

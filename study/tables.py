@@ -228,6 +228,35 @@ def bundled(store: Store) -> str:
     return table(["English-EWT", *scores], rows)
 
 
+MODELS = {"gold words": ("LAS", "UPOS", "UFeats", "Lemmas"), "raw text": ("LAS", "Tokens", "Sentences")}
+
+
+def models(store: Store) -> str:
+    """Test scores of models that were trained on recent releases, means of the seeds, beside published ones."""
+    found: dict[tuple[str, str, str], list[Any]] = {}
+    for key, one in store.files["models"].items():
+        release, treebank, name, _ = key.split("/")
+        found.setdefault((treebank, release, name), []).append(one["scores"]["test"])
+    rows = [
+        [
+            f"{treebank.removeprefix('UD_')}, {release.removeprefix('UD ')}",
+            f"`{name}`",
+            str(len(scores)),
+            *_means(scores),
+        ]
+        for (treebank, release, name), scores in found.items()
+    ]
+    others = store.printed["recent"]
+    rows += [[treebank, others["system"], "published", *cells] for treebank, cells in others["cells"].items()]
+    names = [f"{metric}, {source}" for source, metrics in MODELS.items() for metric in metrics]
+    return table(["", "model", "seeds", *names], rows)
+
+
+def _means(scores: Sequence[Any]) -> list[str]:
+    cells = ((source, metric) for source, metrics in MODELS.items() for metric in metrics)
+    return [f"{mean(one[source][metric] for one in scores):.2f}" for source, metric in cells]
+
+
 SEGMENTATION = ("Tokens", "Words", "Sentences")
 
 
@@ -400,6 +429,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "encodings, sizes": encoding_sizes,
     "labels": labels,
     "bundled model": bundled,
+    "models": models,
     "segmentation": segmentation,
     "graphs": graphs,
     "search": search,

@@ -109,7 +109,7 @@ class Transformer(BiLstm):
         arrays = windows.padded(np.arange(len(windows.lengths)), int(windows.lengths.max()))
         tensors = [torch.from_numpy(array).to(batch.device) for array in arrays[1:]]
         own_forms = forms.index_select(0, batch.forms) if self.form_width else None
-        return super().forward(self.in_context(*tensors, own_forms), batch.each_word)
+        return super().forward(self.in_context(*tensors, forms=own_forms), batch.each_word)
 
     def in_context(
         self, ids: Tensor, mask: Tensor, places: Tensor, owners: Tensor, counts: Tensor, forms: Tensor | None
@@ -131,7 +131,9 @@ class Transformer(BiLstm):
 @cache
 def _cpu_has_bfloat16() -> bool:
     """Without instructions for it, products in half precision would take longer."""
-    capabilities = getattr(torch.cpu, "get_capabilities", dict)()  # older versions of PyTorch do not tell
+    capabilities: dict[str, object] = getattr(
+        torch.cpu, "get_capabilities", dict
+    )()  # older versions of PyTorch do not tell
     return any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
