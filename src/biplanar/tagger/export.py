@@ -15,7 +15,7 @@ import onnx
 from torch import nn
 
 from biplanar.data.arrays import Float32s
-from biplanar.errors import BiplanarError, FileError
+from biplanar.errors import BiplanarError, file_errors
 from biplanar.tagger.encoders.bilstm import BiLstm
 from biplanar.tagger.encoders.transformer import Transformer
 from biplanar.tagger.export_bilstm import BiLstmExport, array_of, bias_of
@@ -60,10 +60,8 @@ def export_onnx(network: Tagger, folder: str | Path, *, int8: bool = False) -> N
         models[files.subwords] = contexts
     if network.relations is not None:
         models[files.relations] = _relations(network.relations, Graph(int8=int8, key=key))
-    try:
+    with file_errors(files.folder):
         files.folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{files.folder}: {error.strerror or error}") from error
     files.known.unlink(missing_ok=True)  # they were another network's
     for path, model in models.items():
         write_model(model, path)

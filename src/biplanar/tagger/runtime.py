@@ -11,7 +11,6 @@ from zipfile import ZIP_STORED
 
 import numpy as np
 import onnxruntime
-from numpy.typing import NDArray
 
 from biplanar.data.arrays import Float32s, Int64s
 from biplanar.data.files import writing
@@ -19,7 +18,7 @@ from biplanar.data.forest import offsets_of
 from biplanar.decoding.arcs import ArcProducts
 from biplanar.decoding.scores import DEPREL, ColumnTables, Scores
 from biplanar.encodings.columns import COLUMNS
-from biplanar.errors import FileError
+from biplanar.errors import FileError, file_errors, first_line
 from biplanar.tagger.features import Batch, FormCache, Spellings, Vocabulary
 from biplanar.tagger.subwords import PaddedWindows, Subwords, Windows
 
@@ -177,7 +176,7 @@ class OnnxTagger:
             forms, batch = self._in_context(forms, batch, self._subwords), batch.each_word
         sentence, word = np.nonzero(batch.mask)
         places = word * len(batch.lengths) + sentence
-        inputs = {"forms": forms, "words": batch.words, "lengths": batch.lengths, "places": places}
+        inputs: dict[str, Any] = {"forms": forms, "words": batch.words, "lengths": batch.lengths, "places": places}
         if self._words.inputs >= WINDOW_INPUTS:  # which words attention sees together
             some = batch.windows
             inputs |= {"windows": some.each_word.words, "window_lengths": some.lengths, "window_places": some.places}
@@ -195,7 +194,7 @@ class OnnxTagger:
         own_forms = forms[batch.words[batch.mask]]
         for longest in np.unique(padded).tolist():
             words, *arrays = windows.padded(np.flatnonzero(padded == longest), longest)
-            inputs = dict(zip(SUBWORD_INPUTS, arrays, strict=True))
+            inputs: dict[str, Any] = dict(zip(SUBWORD_INPUTS, arrays, strict=True))
             if self._spell is not None:
                 inputs[FORMS] = own_forms[words]
             (vectors[words],) = self._contexts.run(inputs, len(words)).values()
@@ -235,13 +234,13 @@ class _Graph:
         return width
 
     def run(
-        self, inputs: Mapping[str, NDArray[Any]], rows: int, complaint: str = "ONNX Runtime cannot run this network"
+        self, inputs: Mapping[str, Any], rows: int, complaint: str = "ONNX Runtime cannot run this network"
     ) -> dict[str, Float32s]:
         """All outputs by their names: (rows, width). Compiled code takes the shape for granted."""
         try:
             tables = dict(zip(self.widths, self._session.run(None, inputs), strict=True))
         except Exception as error:  # ONNX Runtime's errors have no base of their own
-            raise FileError(f"{self.path}: {complaint} ({_first_line(error)})") from error
+            raise FileError(f"{self.path}: {complaint} ({first_line(error)})") from error
         for name, table in tables.items():
             shape = (rows, self.widths[name])
             if table.shape != shape or table.dtype != np.float32:
@@ -265,12 +264,9 @@ def _open(path: Path, threads: int) -> onnxruntime.InferenceSession:
 def _reading(path: Path, kind: str) -> Iterator[None]:
     """Damaged files make ONNX Runtime, NumPy and zipfile raise errors of more kinds than they name."""
     try:
-        yield
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        with file_errors(path):
+            yield
+    except FileError:
+        raise
     except Exception as error:
-        raise FileError(f"{path}: truncated or corrupt {kind} ({_first_line(error)})") from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+        raise FileError(f"{path}: truncated or corrupt {kind} ({first_line(error)})") from error
