@@ -49,6 +49,7 @@ MAY_IMPORT_TORCH = {
     "biplanar.tagger.encoders.transformer",
     "biplanar.tagger.export",
     "biplanar.tagger.export_bilstm",
+    "biplanar.tagger.export_transformer",
     "biplanar.tagger.layers",
     "biplanar.tagger.loop",
     "biplanar.tagger.network",

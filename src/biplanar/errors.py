@@ -68,6 +68,20 @@ class UnknownNameError(BiplanarError):
 
 
 @contextmanager
+def file_errors(path: object) -> Iterator[None]:
+    """Turn an error of the operating system into one that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error
+
+
+def first_line(error: BaseException) -> str:
+    """What another library's error says, in one line."""
+    return str(error).strip().partition("\n")[0]
+
+
+@contextmanager
 def needing(extra: str, purpose: str) -> Iterator[None]:
     """Turn a failed import into an error that says which extra of this package installs what is missing."""
     try:

@@ -48,7 +48,7 @@ def test_what_does_not_go_together_is_refused():
 def test_more_threads_than_cores_are_not_started(monkeypatch):
     """They would wait for each other for minutes."""
     given = list[int]()
-    monkeypatch.setattr("biplanar.tagger.runtime.OnnxTagger.__init__", lambda *_, threads: given.append(threads))
+    monkeypatch.setattr("biplanar.tagger.runtime.OnnxTagger.__init__", lambda *_, threads, **__: given.append(threads))
     biplanar.load(threads=10_000)
     assert given == [os.cpu_count()]
 

@@ -18,7 +18,7 @@ def test_some_can_be_changed():
 def test_what_cannot_work_is_refused():
     with pytest.raises(UnknownNameError, match="did you mean 'search'"):
         ParseOptions("serch")
-    with pytest.raises(BiplanarError, match="--best needs --decoder search, found greedy"):
+    with pytest.raises(BiplanarError, match="--best needs --decoder search, not greedy"):
         ParseOptions("greedy", best=2)
     with pytest.raises(BiplanarError, match="best must be"):
         ParseOptions(best=0)

@@ -115,17 +115,10 @@ class TestFormats:
 
 class TestChoice:
     @pytest.mark.parametrize("kind", KINDS)
-    def test_wanted_words(self, tmp_path, kind):
-        path = write(tmp_path, KINDS[kind])
-        assert lists(read_vectors(path, wanted={"猫", "dog"})) == {"猫": VECTORS["猫"]}
-        assert read_vectors(path, wanted=()) == {}
-
-    @pytest.mark.parametrize("kind", KINDS)
     def test_a_limit(self, tmp_path, kind):
         path = write(tmp_path, KINDS[kind])
         assert list(read_vectors(path, limit=2)) == ["the", "Käse"]
         assert list(read_vectors(path, limit=99)) == list(VECTORS)
-        assert list(read_vectors(path, limit=2, wanted={"Käse", "猫"})) == ["Käse"]
 
     def test_a_limit_leaves_the_rest_unread(self, tmp_path):
         assert list(read_vectors(write(tmp_path, KINDS["GloVe"] + b"bad\n"), limit=4)) == list(VECTORS)
@@ -169,10 +162,6 @@ class TestErrors:
     )
     def test_text(self, tmp_path, data, message):
         assert message_for(tmp_path, data) == message
-
-    def test_a_wrong_number_of_values_is_seen_for_words_that_are_not_wanted_too(self, tmp_path):
-        message = message_for(tmp_path, b"a 1 2 3\nb 1 2\n", wanted={"a"})
-        assert message == "2: expected a word and 3 values, found 2 values"
 
     @pytest.mark.parametrize("ending", [b"\n", b""])
     @pytest.mark.parametrize("missing", [1, 5, 11, 13])

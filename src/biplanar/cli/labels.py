@@ -39,8 +39,7 @@ def encode(
     """
     from biplanar.encodings import get_encoding
     from biplanar.encodings.graphs import get_graph_encoding
-    from biplanar.pipeline.graph_files import encode_graph_file
-    from biplanar.pipeline.label_files import encode_file
+    from biplanar.pipeline.label_files import encode_file, encode_graph_file
 
     layout = layout or _layout_of(output, written=True)
     name = encoding or (GRAPHS if graphs else TREES)
@@ -74,8 +73,7 @@ def decode(
     from biplanar.data.conllu import write_conllu
     from biplanar.encodings import get_encoding
     from biplanar.encodings.graphs import get_graph_encoding
-    from biplanar.pipeline.graph_files import decode_graph_file
-    from biplanar.pipeline.label_files import decode_file
+    from biplanar.pipeline.label_files import decode_file, decode_graph_file
 
     layout = layout or _layout_of(file, written=False)
     if graphs:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biplanar import __version__
-from biplanar.errors import BiplanarError, FileError, needing
+from biplanar.errors import BiplanarError, FileError, file_errors, first_line, needing
 from biplanar.pipeline.card import general_metadata, licence_metadata
 
 if TYPE_CHECKING:
@@ -156,9 +156,8 @@ def _complete_card(path: Path, repository: str, licence: str | None, language: s
     from huggingface_hub import ModelCard
 
     try:
-        card: Any = ModelCard(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        with file_errors(path):
+            card: Any = ModelCard(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise FileError(f"{path}: the metadata cannot be read ({error})") from error
     given: dict[str, Any] = licence_metadata(licence) if licence is not None else {}
@@ -195,11 +194,7 @@ def _explained(repository: str, revision: str | None) -> Iterator[None]:
         message = f"no such folder, and not in the cache ({constants.HF_HUB_CACHE}); downloads are switched off"
         raise FileError(f"{repository}: {message}") from error
     except (errors.HTTPError, errors.XetDownloadError, ValueError) as error:  # type: ignore[attr-defined]
-        why = _first_line(error.__cause__ or error)
+        why = first_line(error.__cause__ or error)
         raise FileError(f"{repository}: the hub ({hub}) cannot be used: {why}") from error
     except OSError as error:
-        raise FileError(f"{error.filename or repository}: {error.strerror or _first_line(error)}") from error
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0]
+        raise FileError(f"{error.filename or repository}: {error.strerror or first_line(error)}") from error

@@ -17,7 +17,7 @@ from typing import Any
 from biplanar.data.conllu import find_misfit
 from biplanar.data.files import decode_utf8, writing
 from biplanar.encodings.lemmas import LemmaDictionary
-from biplanar.errors import BiplanarError, FileError, FormatError
+from biplanar.errors import BiplanarError, FileError, FormatError, file_errors
 from biplanar.pipeline.hub import download, is_hub_name
 from biplanar.tagger.config import UDPIPE, Config
 from biplanar.tagger.features import Vocabulary
@@ -137,8 +137,7 @@ class ModelFolder:
 
     def write_settings(self, config: Config, vocabulary: Vocabulary) -> None:
         """Write settings and vocabulary."""
-        with writing(self.vocabulary) as stream:
-            json.dump(vocabulary.to_dict(), stream, ensure_ascii=False)
+        _write_json(self.vocabulary, vocabulary.to_dict())
         with writing(self.config) as stream:
             stream.write(f"format = {FORMAT_VERSION}\n{config.to_toml()}")
 
@@ -162,8 +161,7 @@ class ModelFolder:
 
     def write_lemmas(self, dictionary: LemmaDictionary) -> None:
         """Write known lemmas."""
-        with writing(self.lemmas) as stream:
-            json.dump(dictionary.lemmas, stream, ensure_ascii=False)
+        _write_json(self.lemmas, dictionary.lemmas)
 
     def read_lemmas(self) -> LemmaDictionary | None:
         """Read known lemmas, if there are any."""
@@ -171,12 +169,8 @@ class ModelFolder:
 
     def write_segmenter(self, vocabulary: Vocabulary, multiword: MultiwordTokens) -> None:
         """Write what the segmenter's network knows."""
-        for path, values in (
-            (self.segmenter.vocabulary, vocabulary.to_dict()),
-            (self.segmenter.multiword, multiword.words),
-        ):
-            with writing(path) as stream:
-                json.dump(values, stream, ensure_ascii=False)
+        _write_json(self.segmenter.vocabulary, vocabulary.to_dict())
+        _write_json(self.segmenter.multiword, multiword.words)
 
     def read_segmenter(self) -> tuple[Vocabulary, MultiwordTokens]:
         """Read what the segmenter's network knows, and check every value."""
@@ -190,11 +184,10 @@ class ModelFolder:
         """What a file holds; whatever is wrong with it, the error names the file."""
         self.verify(path)
         try:
-            if path.stat().st_size > largest:
-                raise FileError(f"{path}: larger than {largest >> 20} MB")
-            return parse(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise FileError(f"{path}: {error.strerror or error}") from error
+            with file_errors(path):
+                if path.stat().st_size > largest:
+                    raise FileError(f"{path}: larger than {largest >> 20} MB")
+                return parse(path.read_text(encoding="utf-8"))
         except FileError:
             raise
         except (ValueError, RecursionError, BiplanarError) as error:
@@ -231,13 +224,11 @@ class ModelFolder:
 
     def copy_to(self, path: Path) -> ModelFolder:
         """Copy the model, without what only a training needs, to a folder that is new or empty."""
-        try:
+        with file_errors(path):
             if path.exists() and any(path.iterdir()):
                 raise FileError(f"{path}: there are files in this folder already")
             skipped = shutil.ignore_patterns(self.checkpoint.name, self.unfinished.path.name, ".*")
             shutil.copytree(self.path, path, ignore=skipped, dirs_exist_ok=True)
-        except OSError as error:
-            raise FileError(f"{path}: {error.strerror or error}") from error
         return ModelFolder(path)
 
     def network_checksum(self) -> str:
@@ -309,17 +300,17 @@ def _lemmas(text: str) -> LemmaDictionary:
     return LemmaDictionary(lemmas)
 
 
+def _write_json(path: Path, values: Any) -> None:
+    with writing(path) as stream:
+        json.dump(values, stream, ensure_ascii=False)
+
+
 def _check_regular(path: Path) -> None:
-    try:
+    with file_errors(path):
         if not stat.S_ISREG(path.stat().st_mode):
             raise FileError(f"{path}: not a regular file")
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
 
 
 def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+    with file_errors(path), path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -29,7 +29,7 @@ class ParseOptions:
         if self.best < 1:
             raise BiplanarError(f"best must be at least 1, not {self.best}")
         if self.best > 1 and not several:
-            raise BiplanarError(f"--best needs --decoder {DEFAULT_DECODER}, found {self.decoder}")
+            raise BiplanarError(f"--best needs --decoder {DEFAULT_DECODER}, not {self.decoder}")
         if self.batch_words is not None and self.batch_words < 1:
             raise BiplanarError(f"batch_words must be at least 1, not {self.batch_words}")
 

@@ -190,12 +190,7 @@ class Parser:
         return Document(tuple(sentences), outcome)
 
     def pipe(
-        self,
-        items: Iterable[Any],
-        options: ParseOptions = DEFAULT_OPTIONS,
-        *,
-        as_tuples: bool = False,
-        **changes: Any,
+        self, items: Iterable[Any], options: ParseOptions = DEFAULT_OPTIONS, *, as_tuples: bool = False, **changes: Any
     ) -> Iterator[Any]:
         """Parse a stream of texts, documents or sentences, in its order, with bounded memory, and in batches across it.
 
@@ -220,16 +215,16 @@ class Parser:
 
     def _read(self, pairs: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any, list[Sentence]]]:
         """Items of a stream with their sentences; texts that follow each other are cut together."""
-        for some in chunked(
-            pairs, lambda one: len(one[0]) if isinstance(one[0], str) else TEXT_SIZE, lambda _: TEXT_SIZE
-        ):
-            texts = self._segmented([item for item, _ in some if isinstance(item, str)])
+
+        def size(pair: tuple[Any, Any]) -> int:
+            return len(pair[0]) if isinstance(pair[0], str) else TEXT_SIZE
+
+        for some in chunked(pairs, size, lambda _: TEXT_SIZE):
+            strings = [item for item, _ in some if isinstance(item, str)]
+            texts = iter(self.segmenter.segment_all(strings) if strings else [])
             for item, context in some:
                 sentences = next(texts) if isinstance(item, str) else self._of_item(item)
                 yield item, context, list(with_offsets(sentences))
-
-    def _segmented(self, texts: list[str]) -> Iterator[Iterable[Sentence]]:
-        return iter(self.segmenter.segment_all(texts) if texts else [])
 
     def _parsed(self, sentences: Iterable[Sentence], options: ParseOptions) -> Iterator[ParserOutput]:
         enough = self.chunk_words(options)

@@ -129,7 +129,8 @@ def train_model(
     if data.raw and not data.teachers:
         raise BiplanarError("raw text needs teachers to parse it: name them with --distill")
     files = [_read_treebank(path) for path in data.train]
-    train, treebanks = [sentence for file in files for sentence in file], _numbers(map(len, files))
+    train = [sentence for file in files for sentence in file]
+    treebanks = [number for number, file in enumerate(files) for _ in file]
     dev = _read_treebank(data.dev)
     test = _read_treebank(data.test) if data.test else None
     config, vectors = _with_vectors(config)
@@ -137,7 +138,8 @@ def train_model(
     teachers = [_load_teacher(path, config, str(where)) for path in data.teachers]
     if teachers:
         yield Stage("computing soft targets with the teachers")
-    more = list(_parse_raw(teachers, data.raw))
+    members = [Member(teacher.scorer, teacher.inventory.names) for teacher in teachers]
+    more = list(_parse_raw(teachers[0], members, data.raw)) if teachers else []
     start = None if data.start is None else ModelFolder(Path(data.start)).current
     group = Group.join(where)
     trainer = Trainer(
@@ -148,7 +150,7 @@ def train_model(
         device=where,
         vectors=vectors,
         treebanks=treebanks + [0] * len(more),
-        teachers=[Member(teacher.scorer, teacher.inventory.names) for teacher in teachers],
+        teachers=members,
         start=None if start is None else _load_network(start),
         threads=threads,
         group=group,
@@ -247,25 +249,18 @@ def _load_teacher(folder: str, config: Config, device: str) -> Parser:
     return teacher
 
 
-def _parse_raw(teachers: Sequence[Parser], files: Iterable[str]) -> Iterator[Sentence]:
-    """The sentences of some files, as the teachers together parse them."""
+def _parse_raw(first: Parser, members: Sequence[Member], files: Iterable[str]) -> Iterator[Sentence]:
+    """The sentences of some files, as the teachers together parse them, of which one is the first."""
+    known = (pair for member in members for pair in member.tasks.items())
+    columns = {task: labels for task, labels in known if task in COLUMNS}
+    inventory = LabelInventory(first.encoding, {**columns, **first.inventory.names})
     for file in files:
-        first = teachers[0]
         if ".conllu" in file:
             sentences: Iterable[Sentence] = read_conllu(file)
         else:
             sentences = first.segmenter.stream(line + "\n" for _, line in read_lines(file))
-        members = [Member(teacher.scorer, teacher.inventory.names) for teacher in teachers]
-        known = (pair for teacher in teachers for pair in teacher.inventory.names.items())
-        columns = {task: labels for task, labels in known if task in COLUMNS}
-        inventory = LabelInventory(first.encoding, {**columns, **first.inventory.names})
         parser = Parser(Ensemble(members, inventory.names), inventory, first.folder, batch_words=first.batch_words)
         yield from parser.pipe(sentences)
-
-
-def _numbers(sizes: Iterable[int]) -> list[int]:
-    """For each sentence of some files, end to end, the number of its file."""
-    return [number for number, size in enumerate(sizes) for _ in range(size)]
 
 
 def _with_vectors(config: Config) -> tuple[Config, Any]:

@@ -14,7 +14,7 @@ from biplanar.decoding.calibration import features, fit_slopes
 from biplanar.decoding.inventory import UPOS, LabelInventory, Weights
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.search import is_searchable
-from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
+from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings.lifting import lift
 from biplanar.tagger.config import AUTO, DecodingConfig
 from biplanar.tagger.features import Corpus, batches_by_words
@@ -67,20 +67,16 @@ class ScoredTreebank:
     def choose_arc_weight(self) -> Weights:
         """The weight of arcs with which most words get the right head and relation."""
         weights = self.inventory.weights
-        if not self.has_arcs:
+        if any(scores.arcs is None for _, scores in self.parts):
             return weights
         return max((replace(weights, arcs=one) for one in ARC_WEIGHTS), key=self.right_words)
-
-    @property
-    def has_arcs(self) -> bool:
-        """Whether there are scores of arcs."""
-        return all(scores.arcs is not None for _, scores in self.parts)
 
     def right_words(self, weights: Weights) -> int:
         """How many words get the right head and relation."""
         names, labels, right = np.array(self.inventory.deprels), np.array(self.gold.deprels.labels()), 0
+        decoder = TreeDecoder(replace(self.inventory, weights=weights), tags=False)
         for places, scores in self.parts:
-            parsed = self._decode(places, scores, weights)
+            parsed = decoder.decode(scores, self._upos(places))
             heads = parsed.heads == self.gold.heads[places]
             right += int((heads & (names[parsed.relations] == labels[places])).sum())
         return right
@@ -101,10 +97,6 @@ class ScoredTreebank:
         sure = ~np.isnan(found).any(axis=1)
         tree_slope, arc_slope = fit_slopes(found[sure], truths[sure])
         return replace(weights, tree_slope=tree_slope, arc_slope=arc_slope)
-
-    def _decode(self, places: Int64s, scores: Scores, weights: Weights) -> Parsed:
-        inventory = replace(self.inventory, weights=weights)
-        return TreeDecoder(inventory, tags=False).decode(scores, self._upos(places))
 
     def _upos(self, places: Int64s) -> Column | None:
         """Tags that the encoding needs and the network does not predict."""

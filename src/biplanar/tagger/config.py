@@ -9,7 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from biplanar.errors import BiplanarError, FileError, UnknownNameError
+from biplanar.errors import BiplanarError, UnknownNameError, file_errors
 
 
 class ConfigError(BiplanarError):
@@ -292,9 +292,8 @@ def _load(source: str) -> Config:
     if not Path(source).exists() and not source.endswith(".toml"):
         raise UnknownNameError("configuration", source, CONFIGS)
     try:
-        values = tomllib.loads(Path(source).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{source}: {error.strerror or error}") from error
+        with file_errors(source):
+            values = tomllib.loads(Path(source).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:  # also a number with thousands of digits, or deep nesting
         raise ConfigError(f"{source}: not valid TOML: {error}") from error
     base = str(values.pop("base", "accurate"))

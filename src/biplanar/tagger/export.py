@@ -8,14 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import onnx
 from torch import nn
 
 from biplanar.data.arrays import Float32s
-from biplanar.errors import BiplanarError, FileError
+from biplanar.errors import BiplanarError, file_errors
 from biplanar.tagger.encoders.bilstm import BiLstm
 from biplanar.tagger.encoders.transformer import Transformer
 from biplanar.tagger.export_bilstm import BiLstmExport, array_of, bias_of
@@ -28,42 +28,8 @@ from biplanar.tagger.runtime import ARC_DEPENDENT, ARC_HEAD, ARC_ROOT, DEPENDENT
 LONGEST = 2**31 - 1
 
 
-class EncoderExport(Protocol):
-    """How graphs compute what an encoder does."""
-
-    graph: Graph
-    form_inputs: dict[str, Shape]  # of the graph of forms
-
-    @property
-    def represented(self) -> int:
-        """The width of what `represent` gives; 0 where forms have no vectors."""
-
-    @property
-    def form_width(self) -> int:
-        """Of what `encode` takes for a form."""
-
-    @property
-    def width(self) -> int:
-        """Of an encoded word."""
-
-    def represent(self) -> None:
-        """Add what gives `vectors` of forms: (forms, represented)."""
-
-    def contexts(self) -> onnx.ModelProto | None:
-        """A graph that makes what `encode` takes of sub-words and forms, if there is one."""
-
-    def encode(self) -> str:
-        """Add what gives every word of `words` in its context, and name it: (words, sentences, width)."""
-
-    def for_states(self, weight: Float32s) -> Float32s:
-        """The weight of a layer on encoded words, as they come out of `encode`."""
-
-    def for_forms(self, weight: Float32s) -> Float32s:
-        """The weight of a layer on vectors of forms, as they come in."""
-
-
-# To export another encoder is one class, and one line here.
-EXPORTS: dict[type[nn.Module], Callable[[Any, Graph], EncoderExport]] = {
+# To export another encoder is one class with the methods of `BiLstmExport`, and one line here.
+EXPORTS: dict[type[nn.Module], Callable[[Any, Graph], BiLstmExport]] = {
     BiLstm: BiLstmExport,
     Transformer: TransformerExport,
 }
@@ -76,31 +42,26 @@ def can_export(network: Tagger) -> bool:
     return type(encoder) in EXPORTS and size < LARGEST_FILE
 
 
-def _encoder(network: Tagger, graph: Graph) -> EncoderExport:
-    kind = type(network.encoder)
-    if not can_export(network):
-        raise BiplanarError(f"an encoder of type {kind.__name__} cannot be exported to ONNX")
-    return EXPORTS[kind](network.encoder, graph)
-
-
 def export_onnx(network: Tagger, folder: str | Path, *, int8: bool = False) -> None:
     """Write the parts of the network to a folder: vectors of forms, scores of words, relations given the head.
 
     With `int8`, weights are stored and mostly computed with in one byte, and embeddings stored in two, instead of four.
     """
+    kind = type(network.encoder)
+    if not can_export(network):
+        raise BiplanarError(f"an encoder of type {kind.__name__} cannot be exported to ONNX")
     files, key = OnnxFiles(Path(folder)), _key(network)
-    forms, words = (_encoder(network, Graph(int8=int8, key=key)) for _ in range(2))
+    forms, words = (EXPORTS[kind](network.encoder, Graph(int8=int8, key=key)) for _ in range(2))
     models = {files.words: _words(network, words)}
     if forms.represented:
-        models[files.forms] = _forms(forms)
+        forms.represent()
+        models[files.forms] = forms.graph.model(forms.form_inputs, {"vectors": ["forms", forms.represented]})
     if (contexts := words.contexts()) is not None:
         models[files.subwords] = contexts
     if network.relations is not None:
         models[files.relations] = _relations(network.relations, Graph(int8=int8, key=key))
-    try:
+    with file_errors(files.folder):
         files.folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{files.folder}: {error.strerror or error}") from error
     files.known.unlink(missing_ok=True)  # they were another network's
     for path, model in models.items():
         write_model(model, path)
@@ -114,12 +75,7 @@ def _key(network: Tagger) -> str:
     return digest.hexdigest()
 
 
-def _forms(encoder: EncoderExport) -> onnx.ModelProto:
-    encoder.represent()
-    return encoder.graph.model(encoder.form_inputs, {"vectors": ["forms", encoder.represented]})
-
-
-def _words(network: Tagger, encoder: EncoderExport) -> onnx.ModelProto:
+def _words(network: Tagger, encoder: BiLstmExport) -> onnx.ModelProto:
     """Like `Tagger.forward`. `places` are those of the words in an array of shape (words, sentences).
 
     Attention looks at `windows`, which are numbers of words, where `window_places` are not padding.
@@ -129,31 +85,27 @@ def _words(network: Tagger, encoder: EncoderExport) -> onnx.ModelProto:
     flat = graph.add("Reshape", [by_time, graph.integers([-1, encoder.width], "flat.shape")], "flat")
     hidden = graph.add("Gather", [flat, "places"], "hidden", axis=0)  # (all words, width)
     attention = None if network.attention is None else _attend(encoder, network, hidden)
-    outputs = dict(network.named_outputs())
-    firsts: dict[str, nn.Linear] = {}
-    others: dict[str, list[nn.Module]] = {}
-    for task, output in outputs.items():
-        first, *others[task] = output if isinstance(output, nn.Sequential) else [output]
-        assert isinstance(first, nn.Linear)
-        firsts[task] = first
+    layers: dict[str, list[Any]] = {
+        task: list(output) if isinstance(output, nn.Sequential) else [output]
+        for task, output in network.named_outputs()
+    }
     if network.relations is not None:
-        firsts |= {DEPENDENT: network.relations.dependent, GOVERNOR: network.relations.head}
+        layers |= {DEPENDENT: [network.relations.dependent], GOVERNOR: [network.relations.head]}
     arcs = network.arcs if network.gives_arcs else None
     if arcs is not None:
-        firsts |= {ARC_DEPENDENT: arcs.arc_dependent, ARC_HEAD: arcs.arc_head}
+        layers |= {ARC_DEPENDENT: [arcs.arc_dependent], ARC_HEAD: [arcs.arc_head]}
     shapes: dict[str, Shape] = {}
-    first_layers = _apply_all(encoder, firsts, hidden, network.width)
+    first_layers = _apply_all(encoder, {task: own[0] for task, own in layers.items()}, hidden, network.width)
     if arcs is not None:
         shapes |= _arcs(graph, arcs, first_layers.pop(ARC_DEPENDENT), first_layers.pop(ARC_HEAD))
     for task, scores in first_layers.items():
-        if attention is not None and task in outputs:
+        first, *others = layers[task]
+        if attention is not None and task in network.tasks:
             # What attention adds has a range of its own, so its product is apart.
-            weight = array_of(firsts[task].weight)[:, network.width :]
-            far = graph.product(weight, attention, f"outputs.{task}.far")
+            far = graph.product(array_of(first.weight)[:, network.width :], attention, f"outputs.{task}.far")
             scores = graph.add("Add", [scores, far], f"outputs.{task}.both")
-        layers = [firsts[task], *others.get(task, [])]
-        scores = _apply(graph, nn.Sequential(*layers[1:]), scores, f"outputs.{task}")
-        shapes[graph.add("Identity", [scores], task)] = ["all words", _labels(layers)]
+        scores = _apply(graph, nn.Sequential(*others), scores, f"outputs.{task}")
+        shapes[graph.add("Identity", [scores], task)] = ["all words", (others or [first])[-1].out_features]
     if network.columns is not None:
         shapes |= _columns(encoder, network.columns, hidden, network.width)
     inputs: dict[str, Shape] = {
@@ -167,7 +119,7 @@ def _words(network: Tagger, encoder: EncoderExport) -> onnx.ModelProto:
     return graph.model(inputs, shapes, "forms")
 
 
-def _apply_all(encoder: EncoderExport, layers: dict[str, nn.Linear], hidden: str, width: int) -> dict[str, str]:
+def _apply_all(encoder: BiLstmExport, layers: dict[str, nn.Linear], hidden: str, width: int) -> dict[str, str]:
     """Layers that all look at the first features of the same states, in one product."""
     weight = np.concatenate([array_of(layer.weight)[:, :width] for layer in layers.values()])
     bias = np.concatenate([bias_of(layer) for layer in layers.values()])
@@ -195,7 +147,7 @@ def _weigh(graph: Graph, arcs: BiaffineArcs, dependents: str, vectors: str, root
     graph.add("MatMul", [vectors, graph.constant(array_of(root)[:, None], f"{roots}.vector")], roots)
 
 
-def _columns(encoder: EncoderExport, columns: ColumnOutputs, hidden: str, width: int) -> dict[str, Shape]:
+def _columns(encoder: BiLstmExport, columns: ColumnOutputs, hidden: str, width: int) -> dict[str, Shape]:
     """Like `ColumnOutputs`, all labels in one product; gives the shapes of the tables."""
     graph, outputs = encoder.graph, [output for _, output in columns.named_outputs()]
     weight = np.concatenate([array_of(output.weight) for output in outputs])
@@ -229,12 +181,12 @@ def _form_of_each_word(graph: Graph) -> str:
     return graph.add("Gather", ["forms", numbers], "forms.of_words", axis=0)
 
 
-def _on_states(encoder: EncoderExport, weight: Float32s, bias: Float32s, hidden: str, name: str) -> str:
+def _on_states(encoder: BiLstmExport, weight: Float32s, bias: Float32s, hidden: str, name: str) -> str:
     """A layer on encoded words."""
     return encoder.graph.linear(encoder.for_states(weight), bias, hidden, name, bounded=True)
 
 
-def _attend(encoder: EncoderExport, network: Tagger, words: str) -> str:
+def _attend(encoder: BiLstmExport, network: Tagger, words: str) -> str:
     """Like `BiaffineArcs` and then `Attention`, on encoded words in windows: (all words, ATTENTION)."""
     graph, arcs, attention = encoder.graph, network.arcs, network.attention
     assert arcs is not None
@@ -269,7 +221,7 @@ def _mask(graph: Graph, hidden: str) -> str:
     return graph.add("Less", [positions, lengths], "mask")
 
 
-def _arc_probabilities(encoder: EncoderExport, arcs: BiaffineArcs, hidden: str, mask: str) -> tuple[str, str]:
+def _arc_probabilities(encoder: BiLstmExport, arcs: BiaffineArcs, hidden: str, mask: str) -> tuple[str, str]:
     """How likely the root and each word are the head of each word; nothing is for padding."""
     graph, leaky = encoder.graph, nn.LeakyReLU(0.1)
     dependents, heads = (
@@ -288,9 +240,8 @@ def _arc_probabilities(encoder: EncoderExport, arcs: BiaffineArcs, hidden: str, 
     probabilities = graph.add(
         "Where", [rows, probabilities, graph.constant(np.array(0, dtype=np.float32), "nothing")], "probabilities"
     )
-    root = graph.slice(probabilities, graph.integers([1], "probabilities.one"), 2, "probabilities.root")
-    end = graph.integers([LONGEST], "probabilities.end")
-    return root, graph.slice(probabilities, end, 2, "probabilities.heads", start=1)
+    root = graph.slice(probabilities, 0, 1, 2, "probabilities.root")
+    return root, graph.slice(probabilities, 1, LONGEST, 2, "probabilities.heads")
 
 
 def _both_sides(graph: Graph, probabilities: str, name: str) -> tuple[str, str]:
@@ -318,11 +269,6 @@ def _apply(graph: Graph, module: nn.Module, hidden: str, name: str) -> str:
         case nn.Dropout() | SharedDropout() | nn.Identity():
             return hidden
     raise BiplanarError(f"{name}: a layer of type {type(module).__name__} cannot be exported")
-
-
-def _labels(layers: list[nn.Module]) -> int:
-    """The width of what some layers give."""
-    return next(layer.out_features for layer in reversed(layers) if isinstance(layer, nn.Linear))
 
 
 def _relations(relations: Relations, graph: Graph) -> onnx.ModelProto:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
+from numpy.typing import NDArray
 from onnx import TensorProto
 from torch import Tensor, nn
 
@@ -24,7 +26,7 @@ OPEN, FULL = 20.0, 30.0
 
 
 class BiLstmExport:
-    """How a graph computes what the encoder does."""
+    """How graphs compute what the encoder does; exports of other encoders have the same methods."""
 
     def __init__(self, encoder: BiLstm, graph: Graph) -> None:
         self.encoder, self.graph = encoder, graph
@@ -33,19 +35,22 @@ class BiLstmExport:
     @property
     def form_scale(self) -> Float32s:
         """What the features of forms were divided by."""
-        return _form_scale(self.encoder)
+        encoder = self.encoder
+        if encoder.form is not None:
+            return np.ones(encoder.form.out_features, dtype=np.float32)
+        assert encoder.word_embedding is not None
+        assert encoder.char_lstm is not None
+        spelled = np.ones(2 * encoder.char_lstm.hidden_size, dtype=np.float32)
+        return np.concatenate([_scale(encoder.word_embedding), spelled])
 
     @property
     def represented(self) -> int:
-        """The width of what `represent` gives."""
+        """The width of what `represent` gives; 0 where forms have no vectors."""
         return self.form_width
-
-    def contexts(self) -> None:
-        """Nothing comes between forms and `encode`."""
 
     @property
     def form_width(self) -> int:
-        """Of what `encode` takes."""
+        """Of what `encode` takes for a form."""
         first, treebank = self.encoder.layers[0], self.encoder.treebank_embedding
         assert isinstance(first, nn.LSTM)
         frame = len(FRAME) if self.graph.int8 else 0
@@ -57,15 +62,19 @@ class BiLstmExport:
         return self.encoder.width + (2 * len(FRAME) if self.graph.int8 else 0)
 
     def for_states(self, weight: Float32s) -> Float32s:
-        """A layer's weight for encoded words, as they come out of `encode`."""
+        """The weight of a layer on encoded words, as they come out of `encode`."""
         return _with_frames(weight) if self.graph.int8 else weight
 
     def for_forms(self, weight: Float32s) -> Float32s:
-        """A layer's weight for vectors of forms, as they come in."""
+        """The weight of a layer on vectors of forms, as they come in."""
         return _behind_frame(weight * self.form_scale) if self.graph.int8 else weight
 
+    def contexts(self) -> onnx.ModelProto | None:
+        """A graph that makes what `encode` takes of sub-words and forms, if there is one."""
+        return None
+
     def represent(self) -> None:
-        """Like `BiLstm.represent`, as `vectors`."""
+        """Like `BiLstm.represent`: add what gives `vectors` of forms, (forms, represented)."""
         encoder, graph = self.encoder, self.graph
         assert encoder.word_embedding is not None
         scale = _scale(encoder.word_embedding) if graph.int8 else np.float32(1)
@@ -87,15 +96,16 @@ class BiLstmExport:
         graph.add("Concat", parts, "vectors", axis=1)
 
     def encode(self) -> str:
-        """Like `BiLstm.forward`, but the LSTMs want the time first: (words, sentences, width)."""
+        """Like `BiLstm.forward`: every word in its context, with the time first, (words, sentences, width)."""
         encoder, graph = self.encoder, self.graph
         places = graph.add("Transpose", ["words"], "words.transposed", perm=[1, 0])  # (words, sentences)
         hidden = graph.add("Gather", ["forms", places], "word_vectors", axis=0)
         for number, layer in enumerate(encoder.layers):
-            name = f"layers.{number}"
-            always = None if number else _treebank(encoder)
-            lstm = _Lstm(graph, layer, name, None if number else self.form_scale, always=always)
-            states = lstm.run(hidden, "lengths", f"{name}.states")  # (words, 2, sentences, hidden)
+            name, scale, always = f"layers.{number}", None, None
+            if not number:
+                treebank, scale = encoder.treebank_embedding, self.form_scale
+                always = None if treebank is None else array_of(treebank.weight[0])  # all words are of the first one
+            states = _lstm(graph, layer, hidden, name, scale, always=always)  # (words, 2, sentences, hidden)
             states = graph.add("Transpose", [states], f"{name}.joined", perm=[0, 2, 1, 3])
             shape = graph.integers([0, 0, -1], f"{name}.shape")  # 0: as it is
             hidden = graph.add("Reshape", [states, shape], f"{name}.hidden")
@@ -118,40 +128,17 @@ def _scale(embedding: nn.Embedding) -> Float32s:
 
 def spell(graph: Graph, encoder: BiLstm) -> str:
     """The character LSTM's last states for every form: (forms, 2 char_hidden)."""
-    assert encoder.char_lstm is not None
-    table, lstm = _letters(graph, encoder)
-    by_time = graph.add("Transpose", ["chars"], "chars.by_time", perm=[1, 0])  # (characters, forms)
-    letters = graph.add("Gather", [table, by_time], "letters", axis=0)
-    last = lstm.run(letters, "lengths", "spelling.states", output=1)  # (2, forms, char_hidden)
-    last = graph.add("Transpose", [last], "spelling.by_form", perm=[1, 0, 2])
-    last = graph.slice(last, graph.integers([encoder.char_lstm.hidden_size], "spelling.width"), 2, "spelling.unframed")
-    return graph.add("Flatten", [last], "spelling", axis=1)
-
-
-def _letters(graph: Graph, encoder: BiLstm) -> tuple[str, _Lstm]:
-    """The embedding of characters, and the LSTM that reads it."""
     assert encoder.char_embedding is not None
     assert encoder.char_lstm is not None
     table, scale = array_of(encoder.char_embedding.weight), _scale(encoder.char_embedding)
     if graph.int8:
         table = np.concatenate([table / scale, np.tile(FRAME, (len(table), 1))], axis=1)
-    return graph.halves(table, "char_embedding"), _Lstm(graph, encoder.char_lstm, "char_lstm", scale)
-
-
-def _form_scale(encoder: BiLstm) -> Float32s:
-    """What the features of forms were divided by."""
-    if encoder.form is not None:
-        return np.ones(encoder.form.out_features, dtype=np.float32)
-    assert encoder.word_embedding is not None
-    assert encoder.char_lstm is not None
-    return np.concatenate(
-        [_scale(encoder.word_embedding), np.ones(2 * encoder.char_lstm.hidden_size, dtype=np.float32)]
-    )
-
-
-def _treebank(encoder: BiLstm) -> Float32s | None:
-    """The vector that every word has for being of the first treebank."""
-    return None if encoder.treebank_embedding is None else array_of(encoder.treebank_embedding.weight[0])
+    by_time = graph.add("Transpose", ["chars"], "chars.by_time", perm=[1, 0])  # (characters, forms)
+    letters = graph.add("Gather", [graph.halves(table, "char_embedding"), by_time], "letters", axis=0)
+    last = _lstm(graph, encoder.char_lstm, letters, "char_lstm", scale, output=1)  # (2, forms, char_hidden)
+    last = graph.add("Transpose", [last], "spelling.by_form", perm=[1, 0, 2])
+    last = graph.slice(last, 0, encoder.char_lstm.hidden_size, 2, "spelling.unframed")
+    return graph.add("Flatten", [last], "spelling", axis=1)
 
 
 def _weights(module: nn.LSTM, always: Float32s | None) -> tuple[Float32s, Float32s, Float32s]:
@@ -177,58 +164,51 @@ def _gates(parameter: Float32s) -> Float32s:
     return np.concatenate([inward, outward, forget, cell])
 
 
-class _Lstm:
-    """A bidirectional LSTM, which may run at several places of the graph.
+def _lstm(
+    graph: Graph,
+    module: nn.Module,
+    sequence: str,
+    name: str,
+    scale: Float32s | None,
+    *,
+    always: Float32s | None = None,
+    output: int = 0,
+) -> str:
+    """The states of a bidirectional LSTM at all times (output 0) or the last ones (output 1).
 
-    In int8, two more states in each direction are always 1 and -1.
+    In int8, inputs have been divided by `scale` and framed; without a scale they are another LSTM's states. Two more
+    states in each direction are always 1 and -1.
     """
-
-    def __init__(
-        self, graph: Graph, module: nn.Module, name: str, scale: Float32s | None, *, always: Float32s | None = None
-    ) -> None:
-        """In int8, inputs have been divided by `scale` and framed; without a scale they are another LSTM's states."""
-        assert isinstance(module, nn.LSTM)
-        self.graph, self.hidden = graph, module.hidden_size
-        inputs, recurrent, bias = _weights(module, always)
-        if graph.int8:
-            self.hidden += len(FRAME)
-            inputs = _more_units(_with_frames(inputs) if scale is None else _behind_frame(inputs * scale))
-            recurrent = _behind_frame(_more_units(recurrent))  # (2, 4 hidden, hidden)
-            gates = np.stack([np.full(2, OPEN), np.full(2, OPEN), np.full(2, OPEN), OPEN * FRAME])  # (4, 2)
-            bias = _more_units(bias[..., None], gates)[..., 0]  # (2, 4 hidden)
-            cells = np.zeros((2, 1, self.hidden), dtype=np.float32)
-            cells[..., -len(FRAME) :] = FULL * FRAME
-            self.cells = graph.constant(cells, f"{name}.cells")
-        self.inputs, self.recurrent = (
-            graph.bytes(weight, f"{name}.{kind}") if graph.int8 else [graph.floats(weight, f"{name}.{kind}")]
-            for weight, kind in ((inputs, "weight_ih"), (recurrent, "weight_hh"))
-        )
-        self.bias = graph.constant(np.concatenate([bias, np.zeros_like(bias)], axis=1), f"{name}.bias")  # (2, 8 hidden)
-
-    def run(self, sequence: str, lengths: str, name: str, *, output: int = 0) -> str:
-        """The states at all times (output 0) or the last ones (output 1)."""
-        graph = self.graph
-        times = graph.add("Cast", [lengths], f"{name}.lengths", to=TensorProto.INT32)
-        inputs = [sequence, self.inputs[0], self.recurrent[0], self.bias, times]
-        how: dict[str, Any] = {"output": output, "direction": "bidirectional", "hidden_size": self.hidden}
-        if not graph.int8:
-            return graph.add("LSTM", inputs, name, **how)
-        sentences = graph.add("Shape", [lengths], f"{name}.sentences")
-        ends = [graph.integers([2], f"{name}.directions"), sentences, graph.integers([1], f"{name}.one")]
-        shape = graph.add("Concat", ends, f"{name}.cells.shape", axis=0)
-        cells = graph.add("Expand", [self.cells, shape], f"{name}.cells")  # (2, sentences, hidden)
-        inputs += ["", cells, "", *self.inputs[1:], *self.recurrent[1:]]  # no first states, no peepholes
-        return graph.add("DynamicQuantizeLSTM", inputs, name, domain=MICROSOFT, **how)
+    assert isinstance(module, nn.LSTM)
+    inputs, recurrent, bias = _weights(module, always)
+    how: dict[str, Any] = {"output": output, "direction": "bidirectional", "hidden_size": module.hidden_size}
+    if graph.int8:
+        how["hidden_size"] += len(FRAME)
+        inputs = _more_units(_with_frames(inputs) if scale is None else _behind_frame(inputs * scale))
+        recurrent = _behind_frame(_more_units(recurrent))  # (2, 4 hidden, hidden)
+        gates = OPEN * np.stack([np.ones(2), np.ones(2), np.ones(2), FRAME])[..., None]  # (4, 2, 1)
+        bias = _more_units(bias[..., None], gates)[..., 0]  # (2, 4 hidden)
+    bias_name = graph.constant(np.pad(bias, [(0, 0), (0, bias.shape[1])]), f"{name}.bias")  # (2, 8 hidden)
+    times = graph.add("Cast", ["lengths"], f"{name}.lengths", to=TensorProto.INT32)
+    if not graph.int8:
+        weights = [graph.constant(inputs, f"{name}.weight_ih"), graph.constant(recurrent, f"{name}.weight_hh")]
+        return graph.add("LSTM", [sequence, *weights, bias_name, times], f"{name}.states", **how)
+    sequences = graph.add("Shape", ["lengths"], f"{name}.sequences")
+    ends = [graph.integers([2], f"{name}.directions"), sequences, graph.integers([1], f"{name}.one")]
+    shape = graph.add("Concat", ends, f"{name}.cells.shape", axis=0)
+    cell = np.pad(FULL * FRAME, (module.hidden_size, 0))  # (hidden,)
+    cells = graph.add("Expand", [graph.constant(cell, f"{name}.cell"), shape], f"{name}.cells")
+    of_inputs, of_states = graph.bytes(inputs, f"{name}.weight_ih"), graph.bytes(recurrent, f"{name}.weight_hh")
+    # No first states, and no peepholes.
+    weights = [of_inputs[0], of_states[0], bias_name, times, "", cells, "", *of_inputs[1:], *of_states[1:]]
+    return graph.add("DynamicQuantizeLSTM", [sequence, *weights], f"{name}.states", domain=MICROSOFT, **how)
 
 
-def _more_units(parameter: Float32s, of_frame: Float32s | None = None) -> Float32s:
+def _more_units(parameter: Float32s, of_frame: NDArray[np.float64] | float = 0.0) -> Float32s:
     """From (2, 4 hidden, features) to the same with a frame's units behind those of each gate."""
-    directions, units, features = parameter.shape
-    gates = parameter.reshape(directions, 4, units // 4, features)
-    more = np.zeros((directions, 4, len(FRAME), features), dtype=np.float32)
-    if of_frame is not None:
-        more += of_frame[None, :, :, None]
-    return np.concatenate([gates, more], axis=2).reshape(directions, -1, features).astype(np.float32)
+    gates = parameter.reshape(2, 4, -1, parameter.shape[2])
+    more = np.broadcast_to(of_frame, (2, 4, len(FRAME), parameter.shape[2]))
+    return np.concatenate([gates, more], axis=2).reshape(2, -1, parameter.shape[2]).astype(np.float32)
 
 
 def _behind_frame(weight: Float32s) -> Float32s:

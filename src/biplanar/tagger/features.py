@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from threading import Lock
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from biplanar.data.arrays import Int64s
-from biplanar.data.forest import offsets_of
+from biplanar.data.forest import offsets_of, words_of
 from biplanar.data.rows import find_misfit
 from biplanar.errors import LabelError
 
@@ -80,12 +80,7 @@ class Vocabulary:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
-        return {
-            "forms": self.forms,
-            "chars": self.chars,
-            "tasks": dict(self.tasks),
-            "treebanks": self.treebanks,
-        }
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Vocabulary:
@@ -111,6 +106,17 @@ def _names(values: Any, kind: str) -> tuple[str, ...]:
             f"{kind} must be different, without tabs and line ends" + ("" if at is None else f", not {values[at]!r}")
         )
     return tuple(values)
+
+
+Shared = tuple[list[int], list[int]]
+
+
+def shared_numbers(here: Sequence[str], there: Sequence[str], *, reserved: int = 0) -> Shared:
+    """The numbers, here and there, of the names that both have; those that are reserved come first."""
+    numbers = {name: number for number, name in enumerate(there, reserved)}
+    both = [(number, numbers[name]) for number, name in enumerate(here, reserved) if name in numbers]
+    first = list(range(reserved))
+    return first + [one for one, _ in both], first + [other for _, other in both]
 
 
 @dataclass(frozen=True)
@@ -167,7 +173,8 @@ class Batch:
         """The same words in sentences of at most `LONGEST_WINDOW` words: longer ones are cut into several."""
         if self.words.shape[1] <= LONGEST_WINDOW:
             return self
-        lengths = np.array([piece for length in self.lengths.tolist() for piece in _pieces(length)], dtype=np.int64)
+        cuts = ((length, start) for length in self.lengths.tolist() for start in range(0, length, LONGEST_WINDOW))
+        lengths = np.array([min(LONGEST_WINDOW, length - start) for length, start in cuts], dtype=np.int64)
         words = np.zeros((len(lengths), LONGEST_WINDOW), dtype=np.int64)
         words[np.arange(LONGEST_WINDOW) < lengths[:, None]] = self.words[self.mask]
         return Batch(words, lengths)
@@ -187,11 +194,6 @@ class Batch:
         words = np.zeros_like(self.words)
         words[self.mask] = np.arange(len(self.places))
         return replace(self, words=words, texts=())
-
-
-def _pieces(length: int) -> Iterator[int]:
-    """The lengths of a sentence's windows."""
-    return (min(LONGEST_WINDOW, length - start) for start in range(0, length, LONGEST_WINDOW))
 
 
 @dataclass(frozen=True)
@@ -220,10 +222,7 @@ class Corpus:
 
     def places(self, chosen: Sequence[int] | Int64s) -> Int64s:
         """Where the words of some sentences are among all words."""
-        lengths = self.lengths[np.asarray(chosen)]
-        ends = np.cumsum(lengths)
-        starts = self.offsets[np.asarray(chosen)] - ends + lengths
-        return np.asarray(np.arange(ends[-1]) + np.repeat(starts, lengths))
+        return words_of(np.asarray(chosen), self.offsets)[0]
 
     def batch(self, chosen: Sequence[int] | Int64s) -> Batch:
         """Some of the sentences."""
@@ -301,15 +300,11 @@ class FormCache:
         first = len(self._rows)
         vectors = self.encode(Spellings.of(forms, self.vocabulary))
         if self._vectors is None or first + len(forms) > len(self._vectors):
-            room = max(FIRST_ROOM, 2 * (first + len(forms)))
-            store = _room_like(vectors, room)
+            shape = (max(FIRST_ROOM, 2 * (first + len(forms))), *vectors.shape[1:])
+            is_array = isinstance(vectors, np.ndarray)
+            store = np.zeros(shape, vectors.dtype) if is_array else vectors.new_zeros(shape)
             if first:
                 store[:first] = self._vectors[:first]
             self._vectors = store
         self._vectors[first : first + len(forms)] = vectors
         self._rows |= {form: row for row, form in enumerate(forms, first)}
-
-
-def _room_like(vectors: Any, rows: int) -> Any:
-    shape = (rows, *vectors.shape[1:])
-    return np.zeros(shape, vectors.dtype) if isinstance(vectors, np.ndarray) else vectors.new_zeros(shape)

@@ -27,13 +27,7 @@ class Tagger(nn.Module):
     """Scores for the labels of every task, word by word."""
 
     def __init__(
-        self,
-        config: NetworkConfig,
-        forms: int,
-        chars: int,
-        tasks: Mapping[str, Sequence[str]],
-        *,
-        treebanks: int = 1,
+        self, config: NetworkConfig, forms: int, chars: int, tasks: Mapping[str, Sequence[str]], *, treebanks: int = 1
     ) -> None:
         """`tasks` are the labels of each task; those of output columns are called like these."""
         super().__init__()
@@ -50,11 +44,9 @@ class Tagger(nn.Module):
             {module_name(task): _output(config, task, features, size) for task, size in labels.items()}
         )
         self.columns = ColumnOutputs(config, self.encoder.form_width, width, columns) if columns else None
-        self.relations = (
-            Relations(width, config.relation_hidden, labels["deprel"], config.dropout)
-            if config.relation_hidden
-            else None
-        )
+        self.relations: Relations | None = None
+        if config.relation_hidden:
+            self.relations = Relations(width, config.relation_hidden, labels["deprel"], config.dropout)
         initialise_lstms(self)
 
     @property

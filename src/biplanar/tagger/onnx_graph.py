@@ -105,10 +105,10 @@ class Graph:
             self.constant(np.zeros(scale.shape, dtype=np.int8), f"{name}.zero_point"),
         ]
 
-    def slice(self, array: str, end: str, axis: int, name: str, *, start: int = 0) -> str:
+    def slice(self, array: str, start: int, end: int, axis: int, name: str) -> str:
         """A part of an array."""
-        first, along = self.integers([start], f"{name}.start"), self.integers([axis], f"{name}.axis")
-        return self.add("Slice", [array, first, end, along], name)
+        ends = {"start": start, "end": end, "axis": axis}
+        return self.add("Slice", [array, *(self.integers([at], f"{name}.{what}") for what, at in ends.items())], name)
 
     def model(self, inputs: Mapping[str, Shape], outputs: Mapping[str, Shape], *floating: str) -> onnx.ModelProto:
         """All of it; what comes in are whole numbers, but for the named tables of floats."""

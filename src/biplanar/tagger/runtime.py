@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 from zipfile import ZIP_STORED
 
 import numpy as np
@@ -17,7 +18,7 @@ from biplanar.data.forest import offsets_of
 from biplanar.decoding.arcs import ArcProducts
 from biplanar.decoding.scores import DEPREL, ColumnTables, Scores
 from biplanar.encodings.columns import COLUMNS
-from biplanar.errors import BiplanarError, FileError
+from biplanar.errors import FileError, file_errors, first_line
 from biplanar.tagger.features import Batch, FormCache, Spellings, Vocabulary
 from biplanar.tagger.subwords import PaddedWindows, Subwords, Windows
 
@@ -72,43 +73,40 @@ class OnnxTagger:
     ) -> None:
         """`subwords` are those of a network with a pre-trained encoder."""
         self.files = OnnxFiles(Path(folder))
-        self._words = _load(self.files.words, threads)
-        inputs = _check_inputs(self._words, WORD_INPUTS, self.files.words, more=WINDOW_INPUTS)
-        self._network = _metadata(self._words, NETWORK_KEY) or ""
-        self._subwords, self._contexts, self._spell = subwords, None, None
+        self._words = _Graph(self.files.words, threads, WORD_INPUTS, WINDOW_INPUTS)
+        self._contexts: _Graph | None = None
+        self._spell: _Graph | None = None
+        self._relations: _Graph | None = None
+        self._subwords = subwords
         if subwords is not None:
-            self._contexts = self._load_part(self.files.subwords, threads, set(SUBWORD_INPUTS), more={FORMS})
-        if self._contexts is None or FORMS in _inputs(self._contexts):
+            self._contexts = self._load_part(self.files.subwords, threads, set(SUBWORD_INPUTS), {FORMS})
+        if self._contexts is None or FORMS in self._contexts.inputs:
             self._spell = self._load_part(self.files.forms, threads, FORM_INPUTS)
-        self._attends = inputs >= WINDOW_INPUTS
-        self.labels = _output_sizes(self._words, self.files.words)
+        self.labels = self._words.widths
         self._check_labels(vocabulary)
-        self._form_width = 0
-        if self._spell is not None:
-            (self._form_width,) = _output_sizes(self._spell, self.files.forms).values()
-        self._relations = None
+        self._form_width = 0 if self._spell is None else self._spell.width
         if DEPENDENT in self.labels:
             self._relations = self._load_part(self.files.relations, threads, RELATION_INPUTS)
-        self._deprels = len(vocabulary.tasks.get(DEPREL, ()))
+            if (found := self._relations.width) != (deprels := len(vocabulary.tasks.get(DEPREL, ()))):
+                raise FileError(f"{self.files.relations}: scores for {found} relations instead of {deprels}")
         self.forms = FormCache(vocabulary, self._encode_forms, known=self._read_known(len(vocabulary.forms)))
 
-    def _load_part(
-        self, path: Path, threads: int, inputs: set[str], more: Set[str] = frozenset()
-    ) -> onnxruntime.InferenceSession:
+    def _load_part(self, path: Path, threads: int, wanted: Set[str], more: Set[str] = frozenset()) -> _Graph:
         """A graph with one output."""
-        session = _load(path, threads)
-        _check_inputs(session, inputs, path, more)
-        if len(session.get_outputs()) != 1:
+        graph = _Graph(path, threads, wanted, more)
+        if len(graph.widths) != 1:
             raise FileError(f"{path}: not the graph that belongs here: it has several outputs")
-        if _metadata(session, NETWORK_KEY) != self._network:
+        self._check_network(graph.network, path)
+        return graph
+
+    def _check_network(self, network: str | None, path: Path) -> None:
+        if network != (self._words.network or ""):
             raise FileError(f"{path}: not of the same network as {self.files.words}")
-        return session
 
     def _check_labels(self, vocabulary: Vocabulary) -> None:
         for task, names in vocabulary.tasks.items():
             if (found := self.labels.get(task, 0)) != len(names):
-                expected = f"expected scores for the {len(names)} labels of {task}"
-                raise FileError(f"{self.files.words}: {expected}, found {found}")
+                raise FileError(f"{self.files.words}: scores for {found} labels of {task} instead of {len(names)}")
         if (DEPENDENT in self.labels) != (GOVERNOR in self.labels):
             raise FileError(f"{self.files.words}: only one of {DEPENDENT} and {GOVERNOR}")
         if len({name in self.labels for name in ARC_TABLES}) > 1:
@@ -126,18 +124,16 @@ class OnnxTagger:
             if any(part.compress_type != ZIP_STORED for part in parts.zip.infolist()):
                 raise ValueError("compressed")  # what may become much larger than the file
             rounded, network = parts["vectors"], str(parts["network"])
-        if network != self._network:
-            raise FileError(f"{path}: not of the same network as {self.files.words}")
-        expected = (min(forms, MOST_KNOWN), self._form_width)
-        if rounded.shape != expected or rounded.dtype != np.int8:
-            found = f"{rounded.shape} of {rounded.dtype}"
-            raise FileError(f"{path}: expected an array of shape {expected} of int8, found one of shape {found}")
+        self._check_network(network, path)
+        shape = (min(forms, MOST_KNOWN), self._form_width)
+        if rounded.shape != shape or rounded.dtype != np.int8:
+            raise FileError(f"{path}: an array of shape {rounded.shape} of {rounded.dtype} instead of {shape} of int8")
         return np.asarray(np.divide(rounded, LARGEST_INT8, dtype=np.float32))
 
     def write_known(self, vocabulary: Vocabulary) -> None:
         """Store the vectors of the vocabulary's forms beside the network, in int8: features are between -1 and 1."""
         vectors = self._encode_forms(Spellings.of(vocabulary.forms[:MOST_KNOWN], vocabulary))
-        rounded, network = np.rint(vectors * LARGEST_INT8).astype(np.int8), np.array(self._network)
+        rounded, network = np.rint(vectors * LARGEST_INT8).astype(np.int8), np.array(self._words.network or "")
         with writing(self.files.known) as stream:
             np.savez(stream.buffer, vectors=rounded, network=network)
 
@@ -148,20 +144,12 @@ class OnnxTagger:
             return vectors
         order = np.argsort(spellings.lengths, kind="stable")
         for start in range(0, len(order), FORMS_AT_ONCE):
-            some = order[start : start + FORMS_AT_ONCE]
-            vectors[some] = self._encode_some(spellings.some(some))
+            chosen = order[start : start + FORMS_AT_ONCE]
+            some = spellings.some(chosen)
+            inputs = {"ids": some.ids, "chars": some.chars, "lengths": some.lengths}
+            complaint = "these words do not fit the network, whose vocabulary must be another's"
+            (vectors[chosen],) = self._spell.run(inputs, len(chosen), complaint).values()
         return vectors
-
-    def _encode_some(self, spellings: Spellings) -> Float32s:
-        assert self._spell is not None
-        inputs = {"ids": spellings.ids, "chars": spellings.chars, "lengths": spellings.lengths}
-        try:
-            (vectors,) = self._spell.run(None, inputs)
-        except Exception as error:  # ONNX Runtime's errors have no base of their own
-            message = f"{self.files.forms}: these words do not fit the network, whose vocabulary must be another's"
-            raise BiplanarError(f"{message} ({_first_line(error)})") from error
-        _check_table(vectors, (len(spellings.ids), self._form_width), self.files.forms)
-        return np.asarray(vectors, dtype=np.float32)
 
     def represent(self, forms: Sequence[str]) -> Float32s:
         """Vectors of some forms: (forms, features)."""
@@ -188,14 +176,11 @@ class OnnxTagger:
             forms, batch = self._in_context(forms, batch, self._subwords), batch.each_word
         sentence, word = np.nonzero(batch.mask)
         places = word * len(batch.lengths) + sentence
-        inputs = {"forms": forms, "words": batch.words, "lengths": batch.lengths, "places": places}
-        if self._attends:
-            inputs |= _windows(batch.windows)
-        with _running(self.files.words):
-            tables = dict(zip(self.labels, self._words.run(list(self.labels), inputs), strict=True))
-        for task, table in tables.items():
-            _check_table(table, (len(places), self.labels[task]), self.files.words)
-        return tables
+        inputs: dict[str, Any] = {"forms": forms, "words": batch.words, "lengths": batch.lengths, "places": places}
+        if self._words.inputs >= WINDOW_INPUTS:  # which words attention sees together
+            some = batch.windows
+            inputs |= {"windows": some.each_word.words, "window_lengths": some.lengths, "window_places": some.places}
+        return self._words.run(inputs, len(places))
 
     def _in_context(self, forms: Float32s, batch: Batch, subwords: Subwords) -> Float32s:
         """Vectors of words from their windows of sub-words: (all words, features).
@@ -203,75 +188,65 @@ class OnnxTagger:
         A window always has the same padding, so that its rounding does not depend on the windows beside it.
         """
         assert self._contexts is not None
-        windows, path = Windows.of(batch, subwords), self.files.subwords
-        (width,) = _output_sizes(self._contexts, path).values()
-        vectors = np.empty((len(windows.counts), width), dtype=np.float32)
+        windows = Windows.of(batch, subwords)
+        vectors = np.empty((len(windows.counts), self._contexts.width), dtype=np.float32)
         padded = np.minimum(-(-windows.lengths // WINDOW_STEP) * WINDOW_STEP, subwords.longest)
         own_forms = forms[batch.words[batch.mask]]
         for longest in np.unique(padded).tolist():
             words, *arrays = windows.padded(np.flatnonzero(padded == longest), longest)
-            inputs = dict(zip(SUBWORD_INPUTS, arrays, strict=True))
+            inputs: dict[str, Any] = dict(zip(SUBWORD_INPUTS, arrays, strict=True))
             if self._spell is not None:
                 inputs[FORMS] = own_forms[words]
-            with _running(path):
-                (found,) = self._contexts.run(None, inputs)
-            _check_table(found, (len(words), width), path)
-            vectors[words] = found
+            (vectors[words],) = self._contexts.run(inputs, len(words)).values()
         return vectors
 
     def _relate(self, dependents: Float32s, heads: Float32s, governors: Int64s) -> Float32s:
         """Scores of relations, given each word's head: (words, relations)."""
         assert self._relations is not None
-        with _running(self.files.relations):
-            (scores,) = self._relations.run(None, {"dependents": dependents, "heads": heads, "governors": governors})
-        _check_table(scores, (len(governors), self._deprels), self.files.relations)
-        return np.asarray(scores, dtype=np.float32)
+        inputs = {"dependents": dependents, "heads": heads, "governors": governors}
+        (scores,) = self._relations.run(inputs, len(governors)).values()
+        return scores
 
 
-def _windows(batch: Batch) -> dict[str, Int64s]:
-    """Which words attention sees together."""
-    return {"windows": batch.each_word.words, "window_lengths": batch.lengths, "window_places": batch.places}
+class _Graph:
+    """A graph that ONNX Runtime runs; its inputs are those that are wanted, and maybe some more."""
 
+    def __init__(self, path: Path, threads: int, wanted: Set[str], more: Set[str]) -> None:
+        self.path = path
+        with _reading(path, "ONNX data"):
+            self._session = _open(path, threads)
+            metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
+        if (version := metadata.get(FORMAT_KEY)) is None:
+            raise FileError(f"{path}: not a network of Biplanar's")
+        if version != FORMAT_VERSION:
+            raise FileError(f"{path}: a network of format {version!r} instead of {FORMAT_VERSION!r}")
+        self.network = metadata.get(NETWORK_KEY)
+        self.inputs = {one.name for one in self._session.get_inputs()}
+        if self.inputs not in (wanted, wanted | more):
+            raise FileError(f"{path}: not the graph that belongs here: its inputs are {', '.join(sorted(self.inputs))}")
+        with _reading(path, "ONNX data"):  # how many features or labels each output has, by its name
+            self.widths = {output.name: int(output.shape[-1]) for output in self._session.get_outputs()}
 
-def _load(path: Path, threads: int) -> onnxruntime.InferenceSession:
-    with _reading(path, "ONNX data"):
-        session = _open(path, threads)
-        version = _metadata(session, FORMAT_KEY)
-    if version != FORMAT_VERSION:
-        found = "none" if version is None else f"{version!r}"
-        raise FileError(f"{path}: expected a Biplanar network of format {FORMAT_VERSION!r}, found {found}")
-    return session
+    @property
+    def width(self) -> int:
+        """That of the only output."""
+        (width,) = self.widths.values()
+        return width
 
-
-def _check_inputs(
-    session: onnxruntime.InferenceSession, wanted: Set[str], path: Path, more: Set[str] = frozenset()
-) -> Set[str]:
-    """The inputs of a graph: those that are wanted, and maybe some more."""
-    found = _inputs(session)
-    if found not in (wanted, wanted | more):
-        raise FileError(f"{path}: not the graph that belongs here: its inputs are {', '.join(sorted(found))}")
-    return found
-
-
-def _inputs(session: onnxruntime.InferenceSession) -> set[str]:
-    return {one.name for one in session.get_inputs()}
-
-
-def _check_table(table: Float32s, shape: tuple[int, int], path: Path) -> None:
-    """Compiled code takes the shape for granted."""
-    if table.shape != shape or table.dtype != np.float32:
-        raise FileError(f"{path}: a table of shape {table.shape} of {table.dtype} instead of {shape} of float32")
-
-
-def _output_sizes(session: onnxruntime.InferenceSession, path: Path) -> dict[str, int]:
-    """How many features or labels each output has, by its name."""
-    with _reading(path, "ONNX data"):
-        return {output.name: int(output.shape[-1]) for output in session.get_outputs()}
-
-
-def _metadata(session: onnxruntime.InferenceSession, key: str) -> str | None:
-    found: str | None = session.get_modelmeta().custom_metadata_map.get(key)
-    return found
+    def run(
+        self, inputs: Mapping[str, Any], rows: int, complaint: str = "ONNX Runtime cannot run this network"
+    ) -> dict[str, Float32s]:
+        """All outputs by their names: (rows, width). Compiled code takes the shape for granted."""
+        try:
+            tables = dict(zip(self.widths, self._session.run(None, inputs), strict=True))
+        except Exception as error:  # ONNX Runtime's errors have no base of their own
+            raise FileError(f"{self.path}: {complaint} ({first_line(error)})") from error
+        for name, table in tables.items():
+            shape = (rows, self.widths[name])
+            if table.shape != shape or table.dtype != np.float32:
+                found = f"{table.shape} of {table.dtype}"
+                raise FileError(f"{self.path}: a table of shape {found} instead of {shape} of float32")
+        return tables
 
 
 def _open(path: Path, threads: int) -> onnxruntime.InferenceSession:
@@ -289,20 +264,9 @@ def _open(path: Path, threads: int) -> onnxruntime.InferenceSession:
 def _reading(path: Path, kind: str) -> Iterator[None]:
     """Damaged files make ONNX Runtime, NumPy and zipfile raise errors of more kinds than they name."""
     try:
-        yield
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        with file_errors(path):
+            yield
+    except FileError:
+        raise
     except Exception as error:
-        raise FileError(f"{path}: truncated or corrupt {kind} ({_first_line(error)})") from error
-
-
-@contextmanager
-def _running(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:  # ONNX Runtime's errors have no base of their own
-        raise FileError(f"{path}: ONNX Runtime cannot run this network ({_first_line(error)})") from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+        raise FileError(f"{path}: truncated or corrupt {kind} ({first_line(error)})") from error

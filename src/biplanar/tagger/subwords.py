@@ -13,7 +13,7 @@ import numpy as np
 
 from biplanar.data.arrays import Int64s
 from biplanar.data.forest import offsets_of
-from biplanar.errors import BiplanarError, FileError, needing
+from biplanar.errors import BiplanarError, FileError, file_errors, needing
 from biplanar.tagger.features import MOST_FORMS, Batch
 
 # What a folder of a pre-trained encoder must have.
@@ -178,9 +178,8 @@ def ranges(starts: Int64s, lengths: Int64s) -> Int64s:
 def read_json(path: Path) -> dict[str, Any]:
     """The values of a JSON file."""
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        with file_errors(path):
+            values = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise FileError(f"{path}: not valid JSON: {error}") from error
     if not isinstance(values, dict):

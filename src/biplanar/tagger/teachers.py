@@ -14,7 +14,7 @@ from biplanar.decoding.arcs import average_heads
 from biplanar.decoding.scores import DEPREL, ColumnTables, LikelyHeads, Scores, log_probabilities
 from biplanar.encodings.columns import COLUMNS
 from biplanar.errors import BiplanarError
-from biplanar.tagger.features import Batch, Corpus, batches_by_words
+from biplanar.tagger.features import Batch, Corpus, Shared, batches_by_words, shared_numbers
 from biplanar.tagger.predict import Scorer
 
 LEAST = 1e-9  # the probability of a label that a network does not know
@@ -84,17 +84,12 @@ class Ensemble:
         return np.asarray(np.log(total / total.sum(axis=1, keepdims=True)))
 
     @cached_property
-    def _shared(self) -> dict[str, list[tuple[list[int], list[int]]]]:
-        """By task and member: the numbers of the labels that both have, here and there."""
-        shared: dict[str, list[tuple[list[int], list[int]]]] = {}
-        for task, names in self.tasks.items():
-            numbers = {name: number for number, name in enumerate(names)}
-            pairs = (
-                [(numbers[name], there) for there, name in enumerate(member.tasks.get(task, ())) if name in numbers]
-                for member in self.members
-            )
-            shared[task] = [([ours for ours, _ in some], [theirs for _, theirs in some]) for some in pairs]
-        return shared
+    def _shared(self) -> dict[str, list[Shared]]:
+        """By task and member: the numbers of the labels that both have."""
+        return {
+            task: [shared_numbers(names, member.tasks.get(task, ())) for member in self.members]
+            for task, names in self.tasks.items()
+        }
 
 
 # The labels of a word that are kept with their probabilities: all others together seldom reach 0.001.

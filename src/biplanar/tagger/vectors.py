@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from biplanar.data.files import display_name, read_buffers
+from biplanar.data.files import display_name, raw_lines_of, read_buffers
 from biplanar.errors import FormatError
 
 Vector = NDArray[np.float32]
@@ -32,13 +32,11 @@ class _Shape(NamedTuple):
     vectors: int | None
 
 
-def read_vectors(
-    path: str | Path, *, limit: int | None = None, wanted: Container[str] | None = None
-) -> dict[str, Vector]:
+def read_vectors(path: str | Path, *, limit: int | None = None) -> dict[str, Vector]:
     """The vectors of a file by their words; the kind of file is found by looking into it.
 
-    `limit` takes up to that many vectors from the start of the file, where the frequent words are. `wanted` keeps only
-    the vectors of these words. If a word comes twice, its first vector counts.
+    `limit` takes up to that many vectors from the start of the file, where the frequent words are. If a word comes
+    twice, its first vector counts.
     """
     name, chunks = display_name(path), read_buffers(path)
     start = next(chunks, b"").removeprefix(codecs.BOM_UTF8)
@@ -46,17 +44,16 @@ def read_vectors(
     shape = _shape(start, header, name)
     content = chain([start[header.end() :] if header else start], chunks)
     if _is_text(start[header.end() if header else 0 :]):
-        rows = _text_rows(content, shape, 2 if header else 1, name, wanted)
+        rows = _text_rows(content, shape, 2 if header else 1, name)
     elif header:
-        rows = _binary_rows(content, shape, name, wanted)
+        rows = _binary_rows(content, shape, name)
     else:
         raise FormatError(name, 1, "expected word vectors (word2vec, fastText .vec or GloVe), found other binary data")
     vectors: dict[str, Vector] = {}
     found = 0
     for word, vector in islice(rows, limit):
         found += 1
-        if vector is not None:
-            vectors.setdefault(word, vector)
+        vectors.setdefault(word, vector)
     if shape.vectors and found < min(shape.vectors, limit or shape.vectors):
         raise FormatError(name, 1, f"expected {shape.vectors} vectors, as this line says, found {found}")
     return vectors
@@ -92,30 +89,17 @@ def _is_text(content: bytes) -> bool:
 # Text
 
 
-def _text_rows(
-    content: Iterator[bytes], shape: _Shape, first_line: int, name: str, wanted: Container[str] | None
-) -> Iterator[tuple[str, Vector | None]]:
-    """Word after word, with its vector where it is wanted."""
-    for number, line in enumerate(_lines(content), first_line):
+def _text_rows(content: Iterator[bytes], shape: _Shape, first_line: int, name: str) -> Iterator[tuple[str, Vector]]:
+    """Word after word, with its vector."""
+    for number, line in raw_lines_of(content, first_line):
         if not line.strip():
             continue
         start, values = _cut(line.rstrip(), shape.size)
         if not start:
             found = len(line.split()) - (not line[:1].isspace())
             raise FormatError(name, number, f"expected a word and {shape.size} values, found {found} values")
-        word = start.decode(errors="replace")  # some published files hold words whose last character is truncated
-        if wanted is None or word in wanted:
-            yield word, _numbers(values.split(), shape.size, name, number)
-        else:
-            yield word, None
-
-
-def _lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    rest = b""
-    for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        yield from lines
-    yield rest
+        # Some published files hold words whose last character is truncated.
+        yield start.decode(errors="replace"), _numbers(values.split(), shape.size, name, number)
 
 
 def _cut(line: bytes, size: int) -> tuple[bytes, bytes]:
@@ -156,9 +140,7 @@ def _as_floats(fields: list[bytes]) -> Vector | None:
 # Binary
 
 
-def _binary_rows(
-    content: Iterator[bytes], shape: _Shape, name: str, wanted: Container[str] | None
-) -> Iterator[tuple[str, Vector | None]]:
+def _binary_rows(content: Iterator[bytes], shape: _Shape, name: str) -> Iterator[tuple[str, Vector]]:
     """Word after word: its bytes, a space, its values as 32-bit floats and, from some programs, a line end."""
     rest, number, count = b"", 0, shape.vectors or 0
     for chunk in content:
@@ -167,10 +149,7 @@ def _binary_rows(
             start = end - 4 * shape.size
             word = rest[at : start - 1].lstrip(b"\r\n").decode(errors="replace")
             at, number = end, number + 1
-            if wanted is None or word in wanted:
-                yield word, _floats(rest[start:end], name, number + 1)
-            else:
-                yield word, None
+            yield word, _floats(rest[start:end], name, number + 1)
         rest = rest[at:]
         if len(rest) > _LONGEST_WORD and number < count and b" " not in rest[:_LONGEST_WORD]:
             raise FormatError(name, number + 2, "expected a word and a space, found binary data without")

@@ -12,10 +12,7 @@ from biplanar.tagger.encoders.encoder import Encoder
 from biplanar.tagger.encoders.transformer import Transformer
 
 # By name: made of the network's settings, and the numbers of known forms, characters and treebanks.
-ENCODERS: dict[str, Callable[[NetworkConfig, int, int, int], Encoder]] = {
-    "bilstm": BiLstm,
-    "transformer": Transformer,
-}
+ENCODERS: dict[str, Callable[[NetworkConfig, int, int, int], Encoder]] = {"bilstm": BiLstm, "transformer": Transformer}
 
 
 def make_encoder(config: NetworkConfig, forms: int, chars: int, treebanks: int) -> Encoder:

@@ -27,7 +27,7 @@ class Encoder(nn.Module):
 
     def put_vector(self, form: int, vector: Tensor) -> None:  # noqa: ARG002
         """Start the vector of a form, by its number, from one that was trained elsewhere."""
-        raise BiplanarError(f"an encoder of type {type(self).__name__} takes no pre-trained vectors, found some")
+        raise BiplanarError(f"an encoder of type {type(self).__name__} takes no pre-trained vectors")
 
     def load_pretrained(self) -> None:
         """Start from weights that were trained elsewhere, where there are any."""

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from biplanar.errors import BiplanarError, FileError, UnknownNameError, needing
+from biplanar.errors import BiplanarError, FileError, UnknownNameError, file_errors, first_line, needing
 from biplanar.tagger.config import FIRST, POOLINGS, ConfigError, NetworkConfig
 from biplanar.tagger.encoders.bilstm import BiLstm
 from biplanar.tagger.subwords import CONFIG, TOKENIZER, Subwords, Windows, read_json
@@ -86,13 +86,11 @@ class Transformer(BiLstm):
 
     def write_files(self, folder: Path) -> None:
         """Write the pre-trained encoder's configuration and tokenizer."""
-        try:
+        with file_errors(folder):
             folder.mkdir(exist_ok=True)
             for name in (CONFIG, TOKENIZER):
                 if not (folder / name).exists() or not (folder / name).samefile(self.folder / name):
                     shutil.copyfile(self.folder / name, folder / name)
-        except OSError as error:
-            raise FileError(f"{folder}: {error.strerror or error}") from error
 
     def train(self, mode: bool = True) -> Transformer:
         """What is frozen has no dropout either."""
@@ -175,8 +173,8 @@ def _fetch(model: str, local_files_only: bool) -> Path:
     except HFValidationError as error:
         raise FileError(f"{model}: no such folder, and not a name on the hub") from error
     except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise FileError(f"{model}: no such folder, and not to be had from the hub ({reason})") from error
+        message = f"no such folder, and not to be had from the hub ({first_line(error)})"
+        raise FileError(f"{model}: {message}") from error
 
 
 def _make(folder: Path) -> Any:
@@ -237,7 +235,6 @@ def _reading(folder: Path) -> Iterator[None]:
     except Exception as error:
         if "auto_map" in read_json(folder / CONFIG):
             raise FileError(f"{folder}: this encoder needs code of its own, and no code of a model is run") from error
-        reason = str(error).strip().partition("\n")[0]
-        raise FileError(f"{folder}: transformers cannot read this encoder ({reason})") from error
+        raise FileError(f"{folder}: transformers cannot read this encoder ({first_line(error)})") from error
     finally:
         logging.set_verbosity(level)
