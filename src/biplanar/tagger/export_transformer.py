@@ -73,7 +73,7 @@ class _Contexts(nn.Module):
     def forward(
         self, ids: Tensor, mask: Tensor, places: Tensor, owners: Tensor, counts: Tensor, forms: Tensor | None = None
     ) -> Tensor:
-        vectors = self.encoder.in_context(ids, mask, places, owners, counts, forms)
+        vectors = self.encoder.in_context(ids, mask, places, owners, counts, forms=forms)
         if not self.framed:
             return vectors
         frame = torch.from_numpy(FRAME).expand(vectors.shape[0], len(FRAME))

@@ -88,7 +88,7 @@ class TestWords:
             starts = np.cumsum([len(encoder.subwords.prefix), *map(len, split)])
             expected = [pool(rows[start:end]) for start, end in pairwise(starts)]
             windows = Windows.of(Corpus.of([forms]).batch([0]), encoder.subwords).padded(np.array([0]), len(ids) + 3)
-            words = encoder.in_context(*map(torch.from_numpy, windows[1:]), None)
+            words = encoder.in_context(*map(torch.from_numpy, windows[1:]), forms=None)
             torch.testing.assert_close(words, torch.tanh(encoder.word(torch.stack(expected))))
 
     def test_the_context_matters(self, folder):

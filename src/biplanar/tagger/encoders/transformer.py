@@ -110,7 +110,7 @@ class Transformer(BiLstm):
         return super().forward(self.in_context(*tensors, forms=own_forms), batch.each_word)
 
     def in_context(
-        self, ids: Tensor, mask: Tensor, places: Tensor, owners: Tensor, counts: Tensor, forms: Tensor | None
+        self, ids: Tensor, mask: Tensor, places: Tensor, owners: Tensor, counts: Tensor, *, forms: Tensor | None
     ) -> Tensor:
         """Words from their sub-words, by tensors as in `PaddedWindows`, and their forms: (words, features)."""
         half = self.training and self.amp and ids.device.type == "cpu" and _cpu_has_bfloat16()
