@@ -96,6 +96,10 @@ class TestParse:
         assert "2 sentences\nbiplanar: for 2 of them" in result.err
         assert run("parse", "--text", TEXT) == (0, result.out, "")
 
+    @pytest.mark.parametrize("decoder", ["search", "minimum-risk", "greedy", "paper"])
+    def test_every_decoder_counts_sentences(self, run, decoder):
+        assert "2 sentences" in run("parse", "--text", TEXT, "--verbose", "--decoder", decoder).err
+
     def test_sentences_that_were_found_are_counted_beside_those_that_were_not(self, run, monkeypatch):
         several_trees = Parser.several_trees
 

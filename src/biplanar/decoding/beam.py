@@ -65,11 +65,12 @@ class Outcome:
     """How the sentences were decided; counts that add."""
 
     argmax: int = 0  # the best labels were a tree already
-    best: int = 0  # the best path of the lattice was a tree
+    best: int = 0  # the best path of the lattice was a tree, or an exact search found one
     next_best: int = 0  # it had a cycle, a later one had none
     acyclic: int = 0  # all paths that were read had cycles; found in a lattice that excludes them, and many trees
     lost: int = 0  # no path to the end was found: the best tree of the arcs, or greedy decoding
     widened: int = 0  # of all these, needed a wider search
+    unsearched: int = 0  # decided by the best labels or heads, without a search
 
     def __add__(self, other: Outcome) -> Outcome:
         return Outcome(*(getattr(self, name) + getattr(other, name) for name in Outcome.__dataclass_fields__))
@@ -77,4 +78,4 @@ class Outcome:
     @property
     def sentences(self) -> int:
         """All of them."""
-        return self.argmax + self.best + self.next_best + self.acyclic + self.lost
+        return self.argmax + self.best + self.next_best + self.acyclic + self.lost + self.unsearched

@@ -57,9 +57,13 @@ class _Decoder:
     finds_several: bool = False
 
 
+def _unsearched(sentences: ScoredSentences) -> Outcome:
+    return Outcome(unsearched=len(sentences.scores.offsets) - 1)
+
+
 def _greedy_heads(sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
     """The root is the likeliest word where the labels leave a choice."""
-    return sentences.repaired(sentences.best_labels()), Outcome()
+    return sentences.repaired(sentences.best_labels()), _unsearched(sentences)
 
 
 def _heads_of_the_paper(sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
@@ -68,7 +72,7 @@ def _heads_of_the_paper(sentences: ScoredSentences) -> tuple[Int32s, Outcome]:
     asserted = inventory.heads_of(sentences.best_labels(), scores.offsets, sentences.upos)
     is_root = np.array([name == ROOT for name in inventory.deprels], dtype=np.float32)
     likeness = is_root[best_labels(scores.deprels)]
-    return np.asarray(repair_like_the_authors(asserted, scores.offsets, likeness)), Outcome()
+    return np.asarray(repair_like_the_authors(asserted, scores.offsets, likeness)), _unsearched(sentences)
 
 
 def _relations_of_words(sentences: ScoredSentences, heads: Int32s) -> Int32s:  # noqa: ARG001

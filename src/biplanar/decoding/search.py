@@ -28,11 +28,13 @@ class HeadSearch(ScoredSentences):
 
     def best(self) -> tuple[Int32s, Outcome]:
         """The trees whose labels have the highest probability together."""
-        return _joined(spanning_tree(table) for table in self._tables()), Outcome()
+        return _joined(spanning_tree(table) for table in self._tables()), Outcome(best=len(self.scores.offsets) - 1)
 
     def least_risk(self) -> tuple[Int32s, Outcome]:
         """The trees whose arcs have the highest probabilities on average."""
-        return _joined(spanning_tree(np.exp(table)) for table in self._tables()), Outcome()
+        return _joined(spanning_tree(np.exp(table)) for table in self._tables()), Outcome(
+            best=len(self.scores.offsets) - 1
+        )
 
     def probabilities(self, heads: Int32s) -> Float32s:
         """How likely each word's head is, by its labels and arcs."""
