@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import biplanar
-from biplanar.tagger.config import read_config
+from biplanar.pipeline.model_folder import ModelFolder
 from study.bundled import scores_of
 from study.common import RESULTS, command, read_json, write_json
 from study.fingerprint import fingerprint
@@ -24,7 +24,7 @@ STORED = RESULTS / "models.json"
 
 def measure(folder: Path, treebank: Path) -> dict[str, Any]:
     """Scores, size, and what they were measured with."""
-    parser, settings = biplanar.load(folder), read_config(folder / "config.toml").to_dict()
+    parser, settings = biplanar.load(folder), ModelFolder(folder).read_settings()[0].to_dict()
     settings["network"].pop("transformer")  # which names a folder
     files = (path for path in (folder / "int8").rglob("*") if path.is_file())
     return {

@@ -21,7 +21,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import biplanar
+from biplanar.data.conllu import DEPS, EMPTY, Sentence
 from biplanar.data.files import writing
+from biplanar.data.tree import Tree
 from biplanar.errors import BiplanarError, FileError
 from biplanar.pipeline.model_folder import ModelFolder
 from study.common import command
@@ -125,7 +127,12 @@ def write_crossing(step: Step, place: Place) -> None:
         tagged = biplanar.load(place.models / step.tags).pipe(sentences, retag=True)
         pairs = list(zip(sentences, tagged, strict=True))
         with writing(place.crossing(step)) as stream:
-            stream.writelines(other.with_tree(one.tree).to_conllu() for one, other in pairs)
+            stream.writelines(_with_tree(other, one.tree).to_conllu() for one, other in pairs)
+
+
+def _with_tree(sentence: Sentence, tree: Tree) -> Sentence:
+    """With another tree, and no graph, which would be that of the first."""
+    return sentence.with_tree(tree).with_columns({DEPS: [EMPTY] * len(sentence)})
 
 
 def main(arguments: Sequence[str]) -> None:
