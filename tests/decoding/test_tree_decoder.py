@@ -59,7 +59,7 @@ def test_any_scores_give_trees(encoding: str, decoder: str) -> None:
 def test_a_search_says_how_it_ended(encoding: str) -> None:
     made = MadeScores(get_encoding(encoding))
     assert decoded(made, "search").outcome.sentences == decoded(made, "minimum-risk").outcome.sentences == 2
-    assert decoded(made, "greedy").outcome == decoded(made, "paper").outcome == Outcome()
+    assert decoded(made, "greedy").outcome == decoded(made, "paper").outcome == Outcome(unsearched=2)
 
 
 def test_probabilities_tell_doubt_from_certainty() -> None:
