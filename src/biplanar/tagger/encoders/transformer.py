@@ -129,9 +129,8 @@ class Transformer(BiLstm):
 @cache
 def _cpu_has_bfloat16() -> bool:
     """Without instructions for it, products in half precision would take longer."""
-    capabilities: dict[str, object] = getattr(
-        torch.cpu, "get_capabilities", dict
-    )()  # older versions of PyTorch do not tell
+    get_capabilities = getattr(torch.cpu, "get_capabilities", dict)  # older versions of PyTorch do not tell
+    capabilities: dict[str, object] = get_capabilities()
     return any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
