@@ -1,6 +1,6 @@
 """How fast and how good the search is: words a second, LAS and fallbacks by beam, and the time of long sentences.
 
-The scores are those of the bundled model, on English-EWT dev, computed once; what is timed begins with them
+The scores are those of the bundled model, on English-EWT dev of UD 2.16, computed once; what is timed begins with them
 and ends with trees. All on one core; processor time, best of several rounds in which the decoders take turns.
 """
 
@@ -19,6 +19,7 @@ os.environ.update(ONE_THREAD)  # before the libraries below are imported
 
 import numpy as np
 from study.fingerprint import of_model
+from study.treebanks import BUNDLED
 
 import biplanar
 from benchmarks.arguments import ArgumentParser, at_least
@@ -34,12 +35,10 @@ from biplanar.decoding.decoders import relations_given_heads
 from biplanar.decoding.inventory import Weights
 from biplanar.decoding.scores import Scores
 from biplanar.decoding.tree_decoder import Parsed, TreeDecoder
-from biplanar.errors import FileError
 from biplanar.pipeline.loading import BATCH_WORDS
 from biplanar.tagger.features import Corpus, batches_by_words
 
 PACKAGES = ("numba", "numpy", "onnxruntime")
-DEV, TEST = (f"UD_English-EWT/en_ewt-ud-{split}.conllu.xz" for split in ("dev", "test"))
 BEAMS = (8, 16, 32, 64, 128, 256, 512)
 PER_LENGTH = 10  # sentences
 
@@ -181,20 +180,18 @@ def _beam_row(name: str, row: Numbers) -> list[str]:
 def main() -> None:
     """Measure, print tables, and keep the numbers as JSON."""
     parser = ArgumentParser("benchmarks.search", __doc__)
-    folder = treebanks_folder()
-    parser.add_argument("--treebanks", type=Path, default=folder, help="folder of UD treebanks (UD_*/*.conllu.xz)")
+    folder = treebanks_folder().parent
+    parser.add_argument("--treebanks", type=Path, default=folder, help="the folder that holds ud-2.16")
     parser.add_argument("--rounds", type=at_least(1), default=5, help="rounds of which the best counts")
     parser.add_argument("--batch-words", type=at_least(1), default=BATCH_WORDS, help="words decoded together")
     parser.add_argument("--json", type=Path, help="write the numbers to this file, too")
     parser.add_argument("--plot", type=Path, help="draw the reliability plot here")
     options = parser.parse_args()
     with parser.reporting():
-        dev = options.treebanks / DEV
-        if not dev.is_file():
-            raise FileError(f"{options.treebanks}: no file {DEV}")
+        dev, test = (BUNDLED.file(split, options.treebanks) for split in ("dev", "test"))
         use_one_core()
         model = biplanar.load()
-        own, test = model.inventory.weights, options.treebanks / TEST
+        own = model.inventory.weights
         bare = replace(own, tree_slope=1.0, arc_slope=0.0)
         calibrations = {
             "shares of trees, test": measure_calibration(model, test, bare),

@@ -1,4 +1,4 @@
-"""Score the bundled model on English-EWT: dev and test, gold words and raw text.
+"""Score the bundled model on English-EWT of UD 2.16: dev and test, gold words and raw text.
 
     python -m study.bundled [--treebanks ../shared]
 
@@ -21,7 +21,7 @@ from biplanar.evaluation import evaluate
 from biplanar.pipeline.parser import Parser
 from study.common import RESULTS, command, write_json
 from study.fingerprint import of_model
-from study.treebanks import ENGLISH
+from study.treebanks import BUNDLED
 
 PACKAGES = ("numba", "numpy", "onnxruntime")
 
@@ -43,7 +43,7 @@ def scores_of(parser: Parser, treebank: Callable[[str], Path]) -> dict[str, Any]
 def measure(root: Path) -> dict[str, Any]:
     """The bundled model's scores and size."""
     parser = biplanar.load()
-    scores = scores_of(parser, lambda split: ENGLISH.file(split, root))
+    scores = scores_of(parser, lambda split: BUNDLED.file(split, root))
     folder = parser.folder.path
     return {
         "fingerprint": of_model(folder),
@@ -56,7 +56,7 @@ def measure(root: Path) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> None:
     """Measure and store."""
     parser = argparse.ArgumentParser(prog="python -m study.bundled", description="Score the bundled model.")
-    parser.add_argument("--treebanks", type=Path, default=Path("../shared"), help="the folder that holds ud-2.4")
+    parser.add_argument("--treebanks", type=Path, default=Path("../shared"), help="the folder that holds ud-2.16")
     given = parser.parse_args(arguments)
     write_json(measure(given.treebanks), RESULTS / "bundled.json")
 

@@ -3,8 +3,9 @@
     python -m study.crossing_sentences crossing.conllu [--sentences 2000] [--seed 1]
 
 Phrases and clauses that stand apart from their nouns (*A review appeared of the new film yesterday*), questions about a
-word of an inner clause (*What do you think we should buy?*), and like sentences in which nothing crosses, so that words
-and not patterns decide. Words have trees only: no tags, no lemmas.
+word of an inner clause (*What do you think we should buy?*), prepositions apart from their questions (*Who are you
+looking for?*), and like sentences in which nothing crosses, so that words and not patterns decide. Words have trees
+only: no tags, no lemmas. Relations are those of UD_English-EWT 2.16.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from biplanar.data.tree import Tree
 from study.common import command
 
 # Sentences that are shown to people, and so must not be learned by heart.
-SHOWN = {"A hearing is scheduled on the issue today .", "Who did you say that she saw ?"}
+SHOWN = {
+    *("A hearing is scheduled on the issue today .", "Who did you say that she saw ?", "What are you looking at ?"),
+    *("Who did you talk to ?", "Who are you waiting for ?", "What is she afraid of ?", "Who is the letter from ?"),
+}
 
 ABOUT = {  # nouns that are about something, and how they say so
     "about": ("book", "film", "story", "article", "talk", "song", "play", "documentary", "rumour", "post", "novel"),
@@ -49,6 +53,40 @@ TO_DO = ("see", "meet", "call", "invite", "buy", "find", "choose", "eat", "read"
 MODALS = ("should", "will", "could", "would", "can", "must")
 KINDS = ("big", "small", "friendly", "famous", "tall", "angry", "beautiful", "rich", "strange", "loud")
 THINGS = ("hat", "coat", "bag", "letter", "dog", "book", "suit", "camera", "map", "knife")
+STRANDED = {  # verbs and adjectives, and the preposition that is left behind them
+    "look": ("at", "for", "after"),
+    "talk": ("about", "to", "with"),
+    "listen": ("to",),
+    "wait": ("for",),
+    "live": ("in", "with"),
+    "sit": ("on", "with", "in"),
+    "speak": ("to", "about", "with"),
+    "think": ("about", "of"),
+    "care": ("about", "for"),
+    "pay": ("for",),
+    "work": ("for", "with", "on"),
+    "depend": ("on",),
+    "go": ("with", "to"),
+    "write": ("to", "about", "with"),
+    "dream": ("of", "about"),
+    "play": ("with", "for"),
+    "travel": ("with", "to"),
+    "complain": ("about",),
+}
+INTERESTED = {
+    **{"interested": "in", "proud": "of", "good": "at", "famous": "for", "angry": "about", "tired": "of"},
+    **{"ready": "for", "responsible": "for", "worried": "about", "afraid": "of", "sure": "of", "married": "to"},
+}
+PARTICLE_VERBS = (
+    *(("pick", "up"), ("turn", "off"), ("throw", "away"), ("find", "out"), ("give", "up"), ("bring", "back")),
+    *(("take", "off"), ("put", "down"), ("look", "up"), ("point", "out"), ("send", "back"), ("leave", "out")),
+)
+GIFTS = ("letter", "package", "money", "cake", "song", "call", "present", "ticket", "story")
+SUBJECTS = {  # with the forms of "be" and "do" that go with them
+    **dict.fromkeys(("you", "they", "we", "people"), (("are", "were"), ("do", "did", "should", "can"))),
+    **dict.fromkeys(("he", "she", "John", "Anna"), (("is", "was"), ("does", "did", "should", "can"))),
+}
+UNMARKED = "obl:unmarked"
 WEARING = ("wearing", "carrying", "holding", "selling", "looking", "hiding")
 
 Sentence = tuple[list[str], Tree]
@@ -68,6 +106,11 @@ class Words:
     def attach(self, word: int, head: int) -> None:
         """Set the head of a word."""
         form, _, deprel = self.rows[word - 1]
+        self.rows[word - 1] = (form, head, deprel)
+
+    def relate(self, word: int, deprel: str) -> None:
+        """Set the relation of a word."""
+        form, head, _ = self.rows[word - 1]
         self.rows[word - 1] = (form, head, deprel)
 
     def noun(self, rng: random.Random, form: str, head: int, deprel: str, *, definite: bool = False) -> int:
@@ -98,15 +141,14 @@ def phrase_apart(rng: random.Random) -> Sentence:
         verb = words.add(rng.choice(PARTICIPLES), 0, "root")
         for word in auxiliaries:
             words.attach(word, verb)
-        form, _, _ = words.rows[auxiliaries[-1] - 1]
-        words.rows[auxiliaries[-1] - 1] = (form, verb, "aux:pass")
+        words.relate(auxiliaries[-1], "aux:pass")
     else:
         verb = words.add(rng.choice(APPEARED), 0, "root")
-        words.rows[subject - 1] = (words.rows[subject - 1][0], 0, "nsubj")
+        words.relate(subject, "nsubj")
     words.attach(subject, verb)
     early = rng.random() < 0.25
     if early:
-        words.add(rng.choice(DAYS), verb, "obl:tmod")
+        words.add(rng.choice(DAYS), verb, UNMARKED)
     if crossing:
         case = words.add(preposition, 0, "case")
         words.attach(case, words.noun(rng, rng.choice(TOPICS), subject, "nmod", definite=rng.random() < 0.7))
@@ -114,7 +156,7 @@ def phrase_apart(rng: random.Random) -> Sentence:
         case = words.add(rng.choice(("in", "by", "in", "for", "before")), 0, "case")
         words.attach(case, words.add(rng.choice(PLACES), verb, "obl"))
     if not early and rng.random() < 0.7:
-        words.add(rng.choice(DAYS), verb, "obl:tmod")
+        words.add(rng.choice(DAYS), verb, UNMARKED)
     return words.sentence(verb, ".")
 
 
@@ -172,7 +214,10 @@ def clause_apart(rng: random.Random) -> Sentence:
         person = words.noun(rng, rng.choice(PEOPLE), 0, "nsubj")
         verb = words.add(rng.choice(("came", "walked", "entered", "arrived", "appeared", "called", "left")), 0, "root")
         words.attach(person, verb)
-        words.add(rng.choice((*DAYS, "in", "again", "suddenly")), verb, "advmod")
+        if rng.random() < 0.5:
+            words.add(rng.choice(DAYS), verb, UNMARKED)
+        else:
+            words.add(rng.choice(("in", "again", "suddenly")), verb, "advmod")
         _clause(rng, words, person)
         return words.sentence(verb, ".")
     subject = words.add(rng.choice(("I", "we", "they", "she", "he")), 0, "nsubj")
@@ -181,11 +226,108 @@ def clause_apart(rng: random.Random) -> Sentence:
     noun = words.noun(rng, rng.choice((*PEOPLE, *THINGS)), verb, "obj")
     apart = rng.random() < 0.6
     if apart:
-        words.add(rng.choice(DAYS), verb, "obl:tmod")
+        words.add(rng.choice(DAYS), verb, UNMARKED)
     _clause(rng, words, noun)
     if not apart:
-        words.add(rng.choice(DAYS), verb, "obl:tmod")
+        words.add(rng.choice(DAYS), verb, UNMARKED)
     return words.sentence(verb, ".")
+
+
+def preposition_apart(rng: random.Random) -> Sentence:
+    """A question whose preposition is left at the end, or a particle that belongs to the verb; as a clause, too."""
+    words, kind = Words(), rng.random()
+    if kind < 0.2:  # The man we spoke to left. The bag which she paid for is old.
+        return _preposition_of_clause(rng, words)
+    if kind < 0.3:  # Who is the letter from?
+        asked = words.add(rng.choice(("who", "what", "who")), 0, "root")
+        words.add(rng.choice(("is", "was")), asked, "cop")
+        words.noun(rng, rng.choice(GIFTS), asked, "nsubj", definite=True)
+        words.add(rng.choice(("for", "from", "about", "for", "from", "with")), asked, "case")
+        return words.sentence(asked, "?")
+    asked, name = _asked(rng, words), rng.choice(list(SUBJECTS))
+    being, doing = SUBJECTS[name]
+    if kind < 0.5:  # What is she proud of?
+        adjective = rng.choice(list(INTERESTED))
+        copula, subject = words.add(rng.choice(being), 0, "cop"), words.add(name, 0, "nsubj")
+        verb = words.add(adjective, 0, "root")
+        words.add(INTERESTED[adjective], asked, "case")
+        words.attach(copula, verb)
+    else:
+        ing = rng.random() < 0.4
+        auxiliary, subject = words.add(rng.choice(being if ing else doing), 0, "aux"), words.add(name, 0, "nsubj")
+        if kind < 0.65:  # What did he throw away?
+            form, particle = rng.choice(PARTICLE_VERBS)
+            verb = words.add(_ing(form) if ing else form, 0, "root")
+            words.add(particle, verb, "compound:prt")
+            words.relate(asked, "obj")
+        elif kind < 0.75:  # What did they buy it for?
+            verb = words.add(_ing(rng.choice(TO_DO)) if ing else rng.choice(TO_DO), 0, "root")
+            words.add(rng.choice(("it", "them", "her", "him")), verb, "obj")
+            words.add(rng.choice(("with", "for", "from")), asked, "case")
+        else:
+            form = rng.choice(list(STRANDED))
+            verb = words.add(_ing(form) if ing else form, 0, "root")
+            words.add(rng.choice(STRANDED[form]), asked, "case")
+        words.attach(auxiliary, verb)
+    words.attach(asked, verb)
+    words.attach(subject, verb)
+    return words.sentence(verb, "?")
+
+
+def _asked(rng: random.Random, words: Words) -> int:
+    """Who, what, or which thing; for now without a head."""
+    if rng.random() < 0.7:
+        return words.add(rng.choice(("who", "what")), 0, "obl")
+    which = words.add(rng.choice(("which", "what", "whose")), 0, "det")
+    noun = words.add(rng.choice((*THINGS, *PEOPLE, *TOPICS)), 0, "obl")
+    words.attach(which, noun)
+    if words.rows[which - 1][0] == "whose":
+        words.relate(which, "nmod:poss")
+    return noun
+
+
+def _preposition_of_clause(rng: random.Random, words: Words) -> Sentence:
+    """A relative clause that ends with its preposition, or has none."""
+    noun = words.noun(rng, rng.choice((*PEOPLE, *THINGS)), 0, "nsubj", definite=rng.random() < 0.7)
+    pronoun = words.add(rng.choice(("who", "which", "that")), 0, "obl") if rng.random() < 0.4 else None
+    subject = words.add(rng.choice(list(SUBJECTS)), 0, "nsubj")
+    if rng.random() < 0.3:  # The bag she bought is old.
+        verb = words.add(rng.choice(DOING), noun, "acl:relcl")
+        if pronoun is not None:
+            words.relate(pronoun, "obj")
+    else:
+        form = rng.choice(list(STRANDED))
+        verb = words.add(PAST.get(form, f"{form.removesuffix('e')}ed"), noun, "acl:relcl")
+        preposition = rng.choice(STRANDED[form])
+        if pronoun is None:  # the preposition stands for the whole phrase
+            words.add(preposition, verb, "obl")
+        else:
+            words.add(preposition, pronoun, "case")
+    for word in (subject, *(() if pronoun is None else (pronoun,))):
+        words.attach(word, verb)
+    if rng.random() < 0.5:
+        was = words.add(rng.choice(("is", "was")), 0, "cop")
+        root = words.add(rng.choice(KINDS), 0, "root")
+        words.attach(was, root)
+    else:
+        root = words.add(rng.choice(APPEARED), 0, "root")
+        if rng.random() < 0.5:
+            words.add(rng.choice(DAYS), root, UNMARKED)
+    words.attach(noun, root)
+    return words.sentence(root, ".")
+
+
+PAST = {
+    **{"sit": "sat", "speak": "spoke", "think": "thought", "pay": "paid", "go": "went", "write": "wrote"},
+    **{"travel": "travelled"},
+}
+
+
+def _ing(form: str) -> str:
+    """The participle of a verb that the patterns use."""
+    if form in ("sit", "travel", "put"):
+        return f"{form}{form[-1]}ing"
+    return f"{form.removesuffix('e')}ing" if not form.endswith("ee") else f"{form}ing"
 
 
 def _clause(rng: random.Random, words: Words, noun: int) -> None:
@@ -196,7 +338,7 @@ def _clause(rng: random.Random, words: Words, noun: int) -> None:
         verb = words.add(rng.choice(WEARING), noun, "acl:relcl")
         words.noun(rng, rng.choice(THINGS), verb, "obj")
     else:
-        words.rows[was - 1] = (words.rows[was - 1][0], 0, "cop")
+        words.relate(was, "cop")
         very = words.add(rng.choice(("very", "really", "quite", "so")), 0, "advmod")
         verb = words.add(rng.choice(KINDS), noun, "acl:relcl")
         words.attach(very, verb)
@@ -204,7 +346,12 @@ def _clause(rng: random.Random, words: Words, noun: int) -> None:
     words.attach(was, verb)
 
 
-PATTERNS: Sequence[Callable[[random.Random], Sentence]] = (phrase_apart, inner_question, clause_apart)
+PATTERNS: Sequence[Callable[[random.Random], Sentence]] = (
+    phrase_apart,
+    inner_question,
+    clause_apart,
+    preposition_apart,
+)
 
 
 def make_sentences(count: int, seed: int) -> list[Sentence]:

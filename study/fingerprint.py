@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from biplanar.tagger.config import TAGGER, UDPIPE, SegmenterConfig
+from study import treebanks
 
-RELEASE = "UD 2.4"
+RELEASE = f"UD {treebanks.RELEASE}"
 
 # Raised when a change of the code changes results. `arcs` is the search of networks with scores of pairs of words (2:
 # arcs propose trees), `labels` the search of labels alone, `greedy` each decoder that takes the best labels.
@@ -101,8 +102,8 @@ def model_digest(folder: Path) -> str:
 
 
 def of_model(folder: Path) -> dict[str, Any]:
-    """Of what a model in a folder gives, by today's code."""
-    return {"data": RELEASE, "model": model_digest(folder), "code": CODE}
+    """Of what the bundled model, which is in a folder, gives by today's code."""
+    return {"data": f"UD {treebanks.BUNDLED.release}", "model": model_digest(folder), "code": CODE}
 
 
 def part_of(decoder: str, *, arcs: bool) -> str:

@@ -8,15 +8,17 @@ from pathlib import Path
 from biplanar.errors import FileError
 
 SPLITS = ("train", "dev", "test")
+RELEASE = "2.4"  # of UD
 
 
 @dataclass(frozen=True)
 class Treebank:
-    """One treebank of UD 2.4. `near`: its training file is close to the released one, but not the same."""
+    """One treebank of UD. `near`: its training file is close to the released one, but not the same."""
 
     code: str  # short name, part of every run's key
     name: str  # as in the paper's tables
     near: bool = False
+    release: str = RELEASE
 
     @property
     def language(self) -> str:
@@ -30,8 +32,8 @@ class Treebank:
 
     def file(self, split: str, root: Path) -> Path:
         """The file of a split below `root`, the folder that holds `ud-2.4` and `ud-near-2.4`."""
-        release = "ud-near-2.4" if self.near and split == "train" else "ud-2.4"
-        folder = root / release / f"UD_{self.name}"
+        near = "near-" if self.near and split == "train" else ""
+        folder = root / f"ud-{near}{self.release}" / f"UD_{self.name}"
         found = sorted(folder.glob(f"*-{split}.conllu*"))
         if len(found) != 1:
             raise FileError(f"{folder}: {len(found)} files are named *-{split}.conllu, instead of one")
@@ -50,4 +52,5 @@ TREEBANKS = (
     Treebank("ko", "Korean-Kaist"),
 )
 ENGLISH = Treebank("en", "English-EWT")  # not in the paper
+BUNDLED = Treebank("en", "English-EWT", release="2.16")  # that of the model that ships
 BY_CODE = {treebank.code: treebank for treebank in (*TREEBANKS, ENGLISH)}
