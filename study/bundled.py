@@ -27,11 +27,13 @@ PACKAGES = ("numba", "numpy", "onnxruntime")
 
 
 def scores_of(parser: Parser, treebank: Callable[[str], Path]) -> dict[str, Any]:
-    """F1 in percent by split, source and metric; `treebank` gives the file of a split."""
+    """F1 in percent by split, source and metric, where a model takes text; `treebank` gives the file of a split."""
     scores = dict[str, Any]()
     for split in ("dev", "test"):
         gold = list(biplanar.read_conllu(treebank(split)))
-        parsed = {"gold words": list(parser.pipe(gold, retag=True)), "raw text": list(parser(raw_text(gold)))}
+        parsed = {"gold words": list(parser.pipe(gold, retag=True))}
+        if parser.folder.takes_text:
+            parsed["raw text"] = list(parser(raw_text(gold)))
         found = {source: evaluate(gold, sentences) for source, sentences in parsed.items()}
         scores[split] = {
             source: {metric: round(100 * score.f1, 2) for metric, score in one.scores.items()}
