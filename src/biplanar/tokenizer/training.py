@@ -26,7 +26,7 @@ from biplanar.tagger.network import build_network
 from biplanar.tagger.tensors import TensorBatch
 from biplanar.tagger.weights import checksum
 from biplanar.tokenizer.labels import TASKS, Tokens, encode_tokens
-from biplanar.tokenizer.multiword import MultiwordTokens, rule_of
+from biplanar.tokenizer.multiword import BY_ENDING, MultiwordTokens
 from biplanar.tokenizer.segmenter import UnitTagger
 from biplanar.tokenizer.units import Units
 
@@ -100,7 +100,7 @@ class Rendering:
             tokens += own
         starts = offsets_of(len(token.text) + len(token.gap) for token in tokens)[:-1]
         ends = starts + np.array([len(token.text) for token in tokens])
-        rules = [(number, rule_of(one.text, one.words)) for number, one in enumerate(tokens) if len(one.words) > 1]
+        rules = [(number, BY_ENDING) for number, one in enumerate(tokens) if len(one.words) > 1]
         found, units = Tokens(starts, ends, np.array([token.closes for token in tokens]), rules), Units.of(texts)
         hints = _hint_labels(units, found, [token.hints for token in tokens])
         return cls(texts, found, units, encode_tokens(units, found) | hints)
