@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biplanar.errors import LabelError
-from biplanar.tokenizer.multiword import MultiwordTokens, rule_of, words_of
+from biplanar.tokenizer.multiword import BY_ENDING, MultiwordTokens, rule_of, words_of
 
 WORDS = st.text("abcdé'-", min_size=1, max_size=5)
 
@@ -52,6 +52,28 @@ def test_known_words_come_first():
     assert known.expand("AO", "=u =v") == ["A", "O"]
     assert known.expand("Ao", "=u =v") == ["A", "o"]
     assert known.expand("na", "=em >1>") == ["em", "a"]
+
+
+def test_words_by_the_longest_ending_of_known_forms():
+    tokens = {"fala-se": "falar se", "fazê-lo": "fazer lo", "vê-lo": "ver lo", "comprá-lo": "comprar lo", "do": "de o"}
+    known = MultiwordTokens.of((form, words.split()) for form, words in tokens.items())
+    assert known.expand("vendê-lo", BY_ENDING) == ["vender", "lo"]
+    assert known.expand("Amá-lo", BY_ENDING) == ["Amar", "lo"]
+    assert known.expand("TÊ-LO", BY_ENDING) == ["TER", "LO"]
+
+
+def test_known_forms_whose_ending_tells_nothing_make_no_others():
+    known = MultiwordTokens.of([("na", ["em", "a"]), ("x", ["a b", "c"]), ("ab", ["abab", "b c"])])
+    assert known.expand("Na", BY_ENDING) == ["Em", "a"]
+    assert known.expand("dona", BY_ENDING) == ["dona"]
+    assert MultiwordTokens().expand("dona", BY_ENDING) == ["dona"]
+
+
+@given(st.dictionaries(WORDS, st.lists(st.text("ab <>=2", min_size=1), min_size=2, max_size=3)), WORDS)
+def test_any_known_forms_give_words_to_others(words, form):
+    found = MultiwordTokens(words).expand(form, BY_ENDING)
+    assert found
+    assert all(found)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,14 @@ from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.train import train_segmenter
 from biplanar.tagger.checkpoint import load_checkpoint, save_checkpoint
 from biplanar.tagger.config import Config
-from biplanar.tokenizer.training import Rendering, SegmenterRecord, SegmenterTrainer, paragraphs_of_sentences
+from biplanar.tokenizer.training import (
+    RENDERINGS,
+    SHUFFLED,
+    Rendering,
+    SegmenterRecord,
+    SegmenterTrainer,
+    paragraphs_of_sentences,
+)
 from tests.tokenizer.conftest import SMALL
 from tests.tokenizer.treebank import PARAGRAPH, SENTENCES, forms
 
@@ -45,6 +53,32 @@ def test_other_renderings_lose_case_punctuation_and_spaces():
     assert "DO MENINO LÊ O JORNAL." in text
     assert "O menino gosta do mar " in text  # without a final period
     assert "gosta do mar.\n" in text
+
+
+def test_other_renderings_have_other_digits():
+    (sentence,) = parse_conllu("1\t5.000" + "\t_" * 8 + "\n\n")
+    tokens = Rendering.of(paragraphs_of_sentences([sentence] * 200), np.random.default_rng(1)).texts
+    numbers = {number for text in tokens for number in text.split() if "." in number}
+    assert "5.000" in numbers
+    assert len(numbers) > 50
+    assert all(re.fullmatch(r"(\d\.\d{3})+", number) for number in numbers)
+
+
+def test_some_paragraphs_are_garbled():
+    paragraphs = [[one] for some in paragraphs_of_sentences(SENTENCES) for one in some] * 200
+    text = "".join(Rendering.of(paragraphs, np.random.default_rng(1)).texts)
+    assert "A avÃ³ mora" in text
+    assert "lÃª o jornal" in text
+
+
+def test_some_renderings_have_sentences_in_another_order():
+    trainer, in_order = SegmenterTrainer(SMALL, SENTENCES, SENTENCES, threads=1), []
+    for trainer.epoch in range(RENDERINGS):
+        corpus = trainer.corpus_of_epoch()
+        text = "".join(corpus.forms[number] for number in corpus.words.tolist()).lower()
+        places = [text.index(word) for word in ("gata", "gosta", "campo", "rua", "peixe", "depois", "costa", "loja")]
+        in_order.append(places == sorted(places))
+    assert in_order.count(False) == SHUFFLED
 
 
 def test_a_training_goes_on_as_if_it_had_never_stopped(tmp_path):

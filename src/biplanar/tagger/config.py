@@ -151,7 +151,7 @@ class SegmenterConfig:
             layers=self.layers,
             output_hidden=None,
             dropout=self.dropout,
-            word_dropout=0.1,
+            word_dropout=0.3,  # new forms are cut by their spelling
             arcs=False,
             attention=False,
             depths=False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from biplanar.data.rows import find_misfit
@@ -13,6 +14,9 @@ from biplanar.errors import LabelError
 # How the parts of a rule begin, each of which makes a word: the form without its last characters, and more; something,
 # and the last characters of the form; or the word itself.
 _PREFIX, _SUFFIX, _WORD = "<", ">", "="
+
+# Instead of a rule: the words are made like those of the known form that ends most like this one.
+BY_ENDING = "*"
 
 
 def rule_of(form: str, words: Sequence[str]) -> str:
@@ -71,8 +75,29 @@ class MultiwordTokens:
 
     def expand(self, form: str, rule: str) -> list[str]:
         """The words of a token: those that are known, or those that the rule makes; else the form itself."""
-        known = self.words.get(form.lower())
-        return (_in_case(known, form) if known else words_of(form, rule)) or [form]
+        if known := self.words.get(form.lower()):
+            return _in_case(known, form)
+        return words_of(form, self._rule_by_ending(form.lower()) if rule == BY_ENDING else rule) or [form]
+
+    def _rule_by_ending(self, form: str) -> str:
+        """Of the known forms that share the longest ending with this one; no rule if none does."""
+        return next((self._rules[form[at:]] for at in range(1, len(form)) if form[at:] in self._rules), "")
+
+    @cached_property
+    def _rules(self) -> dict[str, str]:
+        """The most frequent rule of each ending of known forms, if it is long enough to tell what the rule changes."""
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for form, words in self.words.items():
+            rule = rule_of(form, words)
+            if _WORD not in rule and words_of(form, rule) == list(words):
+                for at in range(1, len(form) - _reach(rule) + 1):
+                    counts[form[at:]][rule] += 1
+        return {ending: found.most_common(1)[0][0] for ending, found in counts.items()}
+
+
+def _reach(rule: str) -> int:
+    """How many of the last characters of a form a rule looks at, if no part of it is a word."""
+    return max(int(part[1:].partition(part[0])[0]) for part in rule.split(" "))
 
 
 def _shared(one: str, other: str) -> int:

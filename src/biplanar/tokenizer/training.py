@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
@@ -26,7 +27,7 @@ from biplanar.tagger.network import build_network
 from biplanar.tagger.tensors import TensorBatch
 from biplanar.tagger.weights import checksum
 from biplanar.tokenizer.labels import TASKS, Tokens, encode_tokens
-from biplanar.tokenizer.multiword import MultiwordTokens, rule_of
+from biplanar.tokenizer.multiword import BY_ENDING, MultiwordTokens
 from biplanar.tokenizer.segmenter import UnitTagger
 from biplanar.tokenizer.units import Units
 
@@ -37,7 +38,12 @@ HINTS, HINT_WEIGHT = ("upos", "deprel"), 0.3
 
 LEAST_COUNT = 2  # of forms and characters with vectors of their own
 RENDERINGS = 8  # of the whole text, which epochs take in turn
+SHUFFLED = 4  # of these, in which all sentences change places: which follows which is not to be learned by heart
 DEV_BATCH_UNITS = 20_000
+
+# What is kept is the running mean of the weights, over one of so many parts of the updates: on small treebanks, the
+# network changes from one update to the next by more than it learns.
+PARTS = 20
 
 # Batches of an epoch and units of a batch, at least; evaluations on dev.
 LEAST_BATCHES, LEAST_BATCH, EVALUATIONS = 40, 600, 10
@@ -46,7 +52,12 @@ LEAST_BATCHES, LEAST_BATCH, EVALUATIONS = 40, 600, 10
 MOST_SENTENCES = 40
 
 # The shares of paragraphs that are rendered in other ways than the treebank's.
-LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED = 0.06, 0.02, 0.06, 0.08, 0.06, 0.03
+LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED = 0.06, 0.02, 0.06, 0.08, 0.06, 0.03, 0.04
+
+# The share of tokens that get other digits, if they have any: how numbers are cut does not depend on these.
+OTHER_DIGITS = 0.5
+
+_DIGIT = re.compile("[0-9]")
 
 
 class TextToken(NamedTuple):
@@ -100,7 +111,7 @@ class Rendering:
             tokens += own
         starts = offsets_of(len(token.text) + len(token.gap) for token in tokens)[:-1]
         ends = starts + np.array([len(token.text) for token in tokens])
-        rules = [(number, rule_of(one.text, one.words)) for number, one in enumerate(tokens) if len(one.words) > 1]
+        rules = [(number, BY_ENDING) for number, one in enumerate(tokens) if len(one.words) > 1]
         found, units = Tokens(starts, ends, np.array([token.closes for token in tokens]), rules), Units.of(texts)
         hints = _hint_labels(units, found, [token.hints for token in tokens])
         return cls(texts, found, units, encode_tokens(units, found) | hints)
@@ -113,6 +124,13 @@ def _hint_labels(units: Units, tokens: Tokens, hints: Sequence[tuple[str, ...]])
     whole = units.ends[at] == tokens.ends
     labels[:, at[whole]] = np.array(hints, dtype=object)[whole].T
     return {hint: Column.of(row) for hint, row in zip(HINTS, labels.tolist(), strict=True)}
+
+
+def _shuffled(paragraphs: Sequence[Sequence[TextSentence]], rng: np.random.Generator) -> list[list[TextSentence]]:
+    """Paragraphs as long as these, of the same sentences in random order."""
+    sentences = [one for some in paragraphs for one in some]
+    order = iter(rng.permutation(len(sentences)).tolist())
+    return [[sentences[next(order)] for _ in some] for some in paragraphs]
 
 
 def _shorter(
@@ -129,20 +147,31 @@ def _shorter(
 
 def _rendered(sentences: Sequence[TextSentence], rng: np.random.Generator | None) -> Iterator[TextToken]:
     """The tokens of a paragraph, rendered in one way."""
-    shares = np.array([LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED])
+    shares = np.array([LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED])
     chosen = np.zeros(len(shares), dtype=bool) if rng is None else rng.random(len(shares)) < shares
-    lower, upper, unpunctuated, lines, wrapped, glued = chosen.tolist()
+    lower, upper, unpunctuated, lines, wrapped, glued, garbled = chosen.tolist()
     width, column = 0 if rng is None else int(rng.integers(40, 90)), 0
     for sentence in sentences:
         *tokens, last = _without_final_punctuation(sentence) if unpunctuated else sentence
         between = "\n" if lines else "" if glued and not last.text[-1].isalnum() else " "
         for token in (*tokens, last._replace(gap=between, closes=True)):
             own, gap = token.text, token.gap
-            text = own.lower() if lower else own.upper() if upper else own
+            text = own.lower() if lower else own.upper() if upper else _garbled(own) if garbled else own
             column += len(own) + len(gap)
             if wrapped and gap == " " and column > width:
                 gap, column = "\n", 0
-            yield token._replace(text=text if len(text) == len(own) else own, gap=gap)
+            yield token._replace(text=text if rng is None else _with_other_digits(text, rng), gap=gap)
+
+
+def _garbled(text: str) -> str:
+    """A word as UTF-8 that was read as Latin-1: letters beyond ASCII become several signs, unless one is a space."""
+    read = text.encode().decode("latin-1")
+    return read if text.isalpha() and not any(map(str.isspace, read)) else text
+
+
+def _with_other_digits(text: str, rng: np.random.Generator) -> str:
+    """The same text, or one with random digits for its own."""
+    return _DIGIT.sub(lambda _: str(rng.integers(10)), text) if rng.random() < OTHER_DIGITS else text
 
 
 def _without_final_punctuation(sentence: TextSentence) -> TextSentence:
@@ -191,7 +220,10 @@ class SegmenterTrainer(TrainingLoop):
         plain, self.dev = Rendering.of(paragraphs), Rendering.of(paragraphs_of_sentences(dev))
         tokens = (token for sentences in paragraphs for sentence in sentences for token in sentence)
         self.multiword = MultiwordTokens.of((token.text, token.words) for token in tokens if token.words)
-        renderings = [Rendering.of(paragraphs, rng) for _ in range(RENDERINGS)]
+        renderings = [
+            Rendering.of(_shuffled(paragraphs, rng) if number < SHUFFLED else paragraphs, rng)
+            for number in range(RENDERINGS)
+        ]
         self._parts, self._forms, self._words = _joined(renderings)
         vocabulary = Vocabulary.of(
             [np.array(plain.units.forms, dtype=object)[plain.units.numbers].tolist()],
@@ -308,5 +340,6 @@ def _training(config: SegmenterConfig, units: int) -> TrainingConfig:
         epochs=max(1, round(config.updates * batch / units)),
         batch_words=batch,
         learning_rate=config.learning_rate,
+        average=max(0.0, 1 - PARTS / config.updates),
         evaluations=EVALUATIONS,
     )
