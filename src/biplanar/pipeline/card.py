@@ -47,9 +47,9 @@ CARD = """\
 {metadata}
 ---
 
-# A Biplanar model
+# {title}
 
-| | |
+{about}| | |
 |---|---|
 | trained on | {data} |
 {taught}| licence of the data, and so of this model | {licence} |
@@ -79,13 +79,18 @@ def write_card(
     scores: Scores,
     teachers: Sequence[str] = (),
     raw: Sequence[str] = (),
+    *,
+    title: str = "A Biplanar model",
+    about: str = "",
 ) -> None:
-    """Write the card of a trained model, with its teachers."""
+    """Write the card of a trained model, with its teachers; `about` is a paragraph below the title."""
     taught = f"| taught by | {_names(teachers)} |\n" if teachers else ""
     taught += f"| on the text of | {_names(raw)} |\n" if raw else ""
     metadata = general_metadata() | _treebank_metadata(train, scores) | licence_metadata(licence)
     text = CARD.format(
         metadata="\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in metadata.items()),
+        title=title,
+        about=f"{about}\n\n" if about else "",
         data=_names(train),
         taught=taught,
         licence=licence,
