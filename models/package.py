@@ -118,7 +118,9 @@ def add_model(recipe: Recipe, trained: ModelFolder) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             new = ModelFolder(Path(scratch) / folder.name)
-            parts = (*trained.parts, *trained.int8.iterdir(), *trained.segmenter.int8.iterdir())
+            parts = {*trained.parts, *trained.int8.iterdir(), *trained.segmenter.int8.iterdir()}
+            if not recipe.known_lemmas:
+                parts.discard(trained.lemmas)
             for path in (one for one in parts if one.exists()):
                 copy = new.path / path.relative_to(trained.path)
                 copy.parent.mkdir(parents=True, exist_ok=True)

@@ -69,6 +69,7 @@ class Recipe:
     release: str = "2.16"  # of UD, by the name of the folder that holds it
     edition: str = ""  # the treebank's own release, if that is another
     text: str = ""  # what raw text it learns from, for the card
+    known_lemmas: bool = True  # whether those of the training file are packaged, if the model has them
     step: tuple[Step, ...] = ()
 
     @property
