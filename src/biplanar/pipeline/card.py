@@ -42,6 +42,9 @@ UNIVERSAL_DEPENDENCIES = "universal_dependencies"
 # As Universal Dependencies call their files: en_ewt-ud-train.conllu.
 UD_FILE = re.compile(r"([a-z]{2,3})_\w+-ud-")
 
+# A row of the table at the top of a card.
+_FACT = re.compile(r"^\| ([^|\n]+) \| ([^|\n]+) \|$", re.MULTILINE)
+
 CARD = """\
 ---
 {metadata}
@@ -102,6 +105,19 @@ def write_card(
     )
     with writing(folder.card) as stream:
         stream.write(text)
+
+
+def read_card(folder: ModelFolder) -> dict[str, str]:
+    """What the table at the top of a card says; nothing where there is no card."""
+    try:
+        return dict(_FACT.findall(folder.card.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError):
+        return {}
+
+
+def licence_of(card: Mapping[str, str]) -> str:
+    """The licence that a card names."""
+    return next((value for fact, value in card.items() if fact.startswith("licence")), "unknown")
 
 
 def general_metadata() -> dict[str, Any]:
