@@ -16,8 +16,9 @@ import argparse
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -143,7 +144,7 @@ def _run(work: Work, step: Step, log: IO[str] | None) -> None:
         )
 
 
-def train_all(works: Sequence[Work], slots: int) -> Iterator[tuple[Work, Future[None]]]:
+def train_all(works: Sequence[Work], slots: int) -> Generator[tuple[Work, Future[None]]]:
     """Train side by side; gives each work when its models are there, or could not be made."""
     with ThreadPoolExecutor(slots) as pool:
         jobs = {pool.submit(train, work, logged=slots > 1): work for work in works}
@@ -191,12 +192,13 @@ def main(arguments: Sequence[str]) -> None:
                 print(shlex.join(work.command(step)))
         return
     failed = list[str]()
-    for work, job in train_all(works, given.slots):
-        try:
-            job.result()
-            package(work)
-        except BiplanarError as error:
-            failed.append(str(error))
+    with closing(train_all(works, given.slots)) as trained:
+        for work, job in trained:
+            try:
+                job.result()
+                package(work)
+            except BiplanarError as error:  # the others go on
+                failed.append(str(error))
     if failed:
         raise BiplanarError("; ".join(failed))
 
