@@ -178,6 +178,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("-o", "--output", type=Path, default=Path("out/models"), help="a folder for the models")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps")
     parser.add_argument("--slots", type=int, default=1, help="languages side by side")
+    parser.add_argument("--no-package", action="store_true", help="only train; the same without it packages")
     parser.add_argument("--show", action="store_true", help="print the commands of trainings only")
     given = parser.parse_args(arguments)
     recipes = read_recipes(given.codes)
@@ -196,7 +197,8 @@ def main(arguments: Sequence[str]) -> None:
         for work, job in trained:
             try:
                 job.result()
-                package(work)
+                if not given.no_package:
+                    package(work)
             except BiplanarError as error:  # the others go on
                 failed.append(str(error))
     if failed:

@@ -154,7 +154,9 @@ class TestPackage:
     def test_from_a_treebank_to_a_name(self, repository, monkeypatch, run):
         """All of it, on a treebank of some sentences; then again, when nothing is left to be trained."""
         arguments = ["xx", "--treebanks", str(repository), "-o", str(repository / "made"), "--device", "cpu"]
-        main([*arguments, "--slots", "2"])
+        main([*arguments, "--slots", "2", "--no-package"])
+        assert not (repository / "models").exists()
+        main(arguments)
         folder = repository / "models" / "packages" / "xx"
         check_package(folder)
         check_stored(repository)
