@@ -7,13 +7,20 @@ BIN := $(VENV)/bin
 GOLD ?= ../shared/ud-2.4/UD_English-EWT/en_ewt-ud-dev.conllu.xz
 BENCHMARK ?=
 
+# The models of languages other than English.
+PACKAGES := $(wildcard models/packages/*)
+
 .PHONY: install demo test test-fast check format bench tables docs clean
 
-install: $(VENV)/installed
+install: $(VENV)/installed $(VENV)/packages
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+$(VENV)/packages: $(VENV)/installed $(wildcard models/packages/*/pyproject.toml)
+	$(if $(PACKAGES),$(BIN)/pip install --quiet --no-deps --no-build-isolation $(PACKAGES:%=--editable ./%))
 	@touch $@
 
 # The demo needs no development tools, so it makes do with the plain package.

@@ -96,14 +96,15 @@ def model_digest(folder: Path) -> str:
         "int8/relations.onnx",
     )
     found = hashlib.sha256()
-    for name in names:
-        found.update((folder / name).read_bytes())
+    for path in (folder / name for name in names):
+        if path.exists():  # not all models have lemmas
+            found.update(path.read_bytes())
     return found.hexdigest()[:12]
 
 
-def of_model(folder: Path) -> dict[str, Any]:
-    """Of what the bundled model, which is in a folder, gives by today's code."""
-    return {"data": f"UD {treebanks.BUNDLED.release}", "model": model_digest(folder), "code": CODE}
+def of_model(folder: Path, release: str = treebanks.BUNDLED.release) -> dict[str, Any]:
+    """Of what a model, by default the bundled one, gives by today's code for a treebank of a release."""
+    return {"data": f"UD {release}", "model": model_digest(folder), "code": CODE}
 
 
 def part_of(decoder: str, *, arcs: bool) -> str:

@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from biplanar.data.conllu import Sentence, read_conllu
+from biplanar.data.conllu import Sentence
 from biplanar.data.raw_text import raw_text
 from biplanar.data.tree import Tree
 from biplanar.evaluation import evaluate
@@ -26,12 +26,12 @@ from biplanar.pipeline.train import train_segmenter
 from biplanar.tagger.config import TAGGER, UDPIPE, Config, SegmenterConfig
 from study.common import RESULTS, command, read_json, write_json
 from study.fingerprint import of_segmenter
+from study.treebanks import read_splits
 
 RELEASES = ("ud-2.4", "ud-2.16")
 NEAR = "ud-near-2.4"  # where training files are that come close to the release
 STORED = RESULTS / "segmentation.json"
 METRICS = ("Tokens", "Words", "Sentences")
-LENT = 8  # of so many parts of a training file, one is dev
 
 
 def treebanks(root: Path) -> Iterator[tuple[str, str]]:
@@ -51,11 +51,7 @@ def _file(root: Path, release: str, name: str, split: str) -> Path | None:
 def read(root: Path, release: str, name: str) -> dict[str, list[Sentence]]:
     """The sentences of each split."""
     files = {split: _file(root, release, name, split) for split in ("train", "dev", "test")}
-    splits = {split: list(read_conllu(file)) for split, file in files.items() if file}
-    if "dev" not in splits:
-        kept = len(splits["train"]) - len(splits["train"]) // LENT
-        splits |= {"train": splits["train"][:kept], "dev": splits["train"][kept:]}
-    return splits
+    return read_splits({split: file for split, file in files.items() if file})
 
 
 def measure(root: Path, release: str, name: str, kind: str) -> dict[str, Any]:

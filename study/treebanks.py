@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.errors import FileError
 
 SPLITS = ("train", "dev", "test")
 RELEASE = "2.4"  # of UD
+LENT = 8  # of so many parts of a training file, one is dev where there is no dev file
 
 
 @dataclass(frozen=True)
@@ -54,3 +57,12 @@ TREEBANKS = (
 ENGLISH = Treebank("en", "English-EWT")  # not in the paper
 BUNDLED = Treebank("en", "English-EWT", release="2.16")  # that of the model that ships
 BY_CODE = {treebank.code: treebank for treebank in (*TREEBANKS, ENGLISH)}
+
+
+def read_splits(files: Mapping[str, Path]) -> dict[str, list[Sentence]]:
+    """The sentences of each split; without a dev file, the last eighth of the training file is dev."""
+    splits = {split: list(read_conllu(file)) for split, file in files.items()}
+    if "dev" not in splits:
+        kept = len(splits["train"]) - len(splits["train"]) // LENT
+        splits |= {"train": splits["train"][:kept], "dev": splits["train"][kept:]}
+    return splits

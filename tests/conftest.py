@@ -47,7 +47,7 @@ SLOW = (
     *("cli/test_evaluate.py", "cli/test_parsing", "cli/test_train.py"),
     *("decoding/test_arc_search.py", "decoding/test_labels.py", "encodings/test_graphs.py"),
     *("encodings/test_lifting.py",),
-    *("pipeline/test_columns.py", "pipeline/test_label_files.py", "pipeline/test_train.py"),
+    *("models/test_make.py", "pipeline/test_columns.py", "pipeline/test_label_files.py", "pipeline/test_train.py"),
     *("tagger/test_export.py", "tagger/test_training.py", "tokenizer/test_training.py"),
 )
 SLOW_FIXTURES = {"treebanks", "treebank_file"}

@@ -20,9 +20,10 @@ _FIGURE = re.compile(
 # Constants: versions, thresholds and settings.
 _EVERYWHERE = {"2.4", "95 %"}  # UD 2.4, and the width of intervals
 _CONSTANTS = {
-    "README.md": {"3.11", "4.0", "2.0"},
+    "README.md": {"3.11", "4.0", "2.0", "6 MB"},
     "drawing.md": {"1 MB"},
     "install.md": {"3.11"},
+    "models.md": {"2.0", "6 MB"},
     "results.md": {"2.5", "1.2", "2.8"},
     "scale.md": {"32 MB", "1,000 MB"},
     "search.md": {"0.001", "0.5", "0.005", "0.995"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.metadata import EntryPoint, EntryPoints
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +13,9 @@ from biplanar.data.conllu import Sentence
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.encodings import get_encoding
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
+from biplanar.pipeline import model_folder
 from biplanar.serve.models import Model, Models
+from tests.serve.conftest import serving
 
 
 @pytest.fixture
@@ -50,6 +53,15 @@ def test_folders_and_names_for_them(folder, tmp_path):
         (copy / path.name).symlink_to(path)
     several = Models.load(["en", f"other={folder}", str(copy)])
     assert [model.name for model in several.all] == ["en", "other", "a=b"]
+
+
+def test_packages_are_served_by_their_names(monkeypatch):
+    installed = EntryPoints([EntryPoint("pt", "tests.pipeline.test_loading:BUNDLED", "biplanar.models")])
+    monkeypatch.setattr(model_folder, "entry_points", lambda group: installed.select(group=group))
+    with serving(Models.load(["en", "pt"])) as served:
+        assert [model["name"] for model in served.client.get("/api/models").json()["models"]] == ["en", "pt"]
+        asked = {"words": [["Nobody", "came", "."]], "model": "pt"}
+        assert served.client.post("/api/parse", json=asked).json()["model"] == "pt"
 
 
 def test_models_of_one_name_are_refused(folder):

@@ -49,11 +49,11 @@ def test_a_changed_number_changes_the_page(store):
 
 
 def test_a_changed_figure_of_the_bundled_model_changes_the_page(store):
-    bundled = copy.deepcopy(store.files["bundled"])
-    bundled["scores"]["test"]["gold words"]["LAS"] = 99.99
+    packaged = copy.deepcopy(store.files["packaged"])
+    packaged["en"]["scores"]["test"]["gold words"]["LAS"] = 99.99
     page, other = (
         (ROOT / "README.md").read_text(encoding="utf-8"),
-        replace(store, files=store.files | {"bundled": bundled}),
+        replace(store, files=store.files | {"packaged": packaged}),
     )
     assert Generator(store).filled(page) == page != Generator(other).filled(page)
 
@@ -101,7 +101,7 @@ class TestFingerprints:
         assert TABLES[name](replace(store, files=store.files | {name: other})) == NOT_MEASURED
 
     def test_the_scores_of_the_bundled_model_are_of_the_one_that_ships(self, store):
-        for name in ("bundled", "search", "speed-bundled"):
-            stored = store.files[name]["fingerprint"]
+        bundled = (store.files["packaged"]["en"], store.files["search"], store.files["speed-bundled"])
+        for stored in (one["fingerprint"] for one in bundled):
             assert stored["model"] == model_digest(ROOT / "src" / "biplanar" / "models" / "en")
             assert stored["code"] == CODE

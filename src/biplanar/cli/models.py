@@ -16,21 +16,29 @@ def models(as_json: Annotated[bool, typer.Option("--json", help="Print JSON inst
 
     biplanar models
     """
+    from biplanar.pipeline.card import licence_of, read_card
     from biplanar.pipeline.hub import cached_models
     from biplanar.pipeline.model_folder import BUNDLED, ModelFolder
 
     own = ModelFolder.installed().items()
-    found = [(name, "bundled" if name == BUNDLED else "installed", folder.path) for name, folder in own]
-    found += [(name, "cached", path) for name, path in cached_models().items()]
+    found = [(name, "bundled" if name == BUNDLED else "installed", folder) for name, folder in own]
+    found += [(name, "cached", ModelFolder(path)) for name, path in cached_models().items()]
     rows = [
-        {"name": name, "kind": kind, "megabytes": round(_size(path) / 1e6, 1), "folder": str(path)}
-        for name, kind, path in found
+        {
+            "name": name,
+            "kind": kind,
+            "megabytes": round(_size(folder.path) / 1e6, 1),
+            "data": read_card(folder).get("trained on", "unknown"),
+            "licence": licence_of(read_card(folder)),
+            "folder": str(folder.path),
+        }
+        for name, kind, folder in found
     ]
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
-        shown = ((str(row["name"]), str(row["kind"]), str(row["megabytes"])) for row in rows)
-        show(new_table("Models", ("name", "kind", "MB"), shown))
+        shown = ([str(value) for name, value in row.items() if name != "folder"] for row in rows)
+        show(new_table("Models", ("name", "kind", "MB", "trained on", "licence"), shown))
 
 
 def _size(folder: Path) -> int:

@@ -42,14 +42,17 @@ UNIVERSAL_DEPENDENCIES = "universal_dependencies"
 # As Universal Dependencies call their files: en_ewt-ud-train.conllu.
 UD_FILE = re.compile(r"([a-z]{2,3})_\w+-ud-")
 
+# A row of the table at the top of a card.
+_FACT = re.compile(r"^\| ([^|\n]+) \| ([^|\n]+) \|$", re.MULTILINE)
+
 CARD = """\
 ---
 {metadata}
 ---
 
-# A Biplanar model
+# {title}
 
-| | |
+{about}| | |
 |---|---|
 | trained on | {data} |
 {taught}| licence of the data, and so of this model | {licence} |
@@ -79,13 +82,18 @@ def write_card(
     scores: Scores,
     teachers: Sequence[str] = (),
     raw: Sequence[str] = (),
+    *,
+    title: str = "A Biplanar model",
+    about: str = "",
 ) -> None:
-    """Write the card of a trained model, with its teachers."""
+    """Write the card of a trained model, with its teachers; `about` is a paragraph below the title."""
     taught = f"| taught by | {_names(teachers)} |\n" if teachers else ""
     taught += f"| on the text of | {_names(raw)} |\n" if raw else ""
     metadata = general_metadata() | _treebank_metadata(train, scores) | licence_metadata(licence)
     text = CARD.format(
         metadata="\n".join(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in metadata.items()),
+        title=title,
+        about=f"{about}\n\n" if about else "",
         data=_names(train),
         taught=taught,
         licence=licence,
@@ -97,6 +105,19 @@ def write_card(
     )
     with writing(folder.card) as stream:
         stream.write(text)
+
+
+def read_card(folder: ModelFolder) -> dict[str, str]:
+    """What the table at the top of a card says; nothing where there is no card."""
+    try:
+        return dict(_FACT.findall(folder.card.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError):
+        return {}
+
+
+def licence_of(card: Mapping[str, str]) -> str:
+    """The licence that a card names."""
+    return next((value for fact, value in card.items() if fact.startswith("licence")), "unknown")
 
 
 def general_metadata() -> dict[str, Any]:

@@ -40,7 +40,7 @@ from biplanar.tokenizer.training import SegmenterRecord, SegmenterTrainer
 
 # Those of columns where the model predicts them.
 METRICS = (
-    *("UAS", "LAS", "CLAS", "ExactLAS", "ELAS", "EULAS"),
+    *("UAS", "LAS", "CLAS", "MLAS", "BLEX", "ExactLAS", "ELAS", "EULAS"),
     *("UPOS", "XPOS", "UFeats", "Lemmas", "Tokens", "Words", "Sentences"),
 )
 
@@ -427,8 +427,17 @@ def _load_network(folder: ModelFolder) -> tuple[Tagger, Vocabulary]:
     return load_network(folder.weights, config, vocabulary), vocabulary
 
 
-def score(parser: Parser, gold: list[Sentence], *, decoder: str = DEFAULT_DECODER) -> dict[str, dict[str, float]]:
-    """Scores in percent by the CoNLL 2018 metric and others, with gold words and, with a tokenizer, from raw text."""
+def score(
+    parser: Parser,
+    gold: list[Sentence],
+    *,
+    decoder: str = DEFAULT_DECODER,
+    metrics: Sequence[str] | None = METRICS,
+) -> dict[str, dict[str, float]]:
+    """Scores in percent by the CoNLL 2018 metric and others, with gold words and, with a tokenizer, from raw text.
+
+    Without `metrics`, all there are.
+    """
     sources: dict[str, list[Sentence]] = {"gold words": gold}
     if parser.folder.takes_text:
         sources["raw text"] = parser.segmenter.segment(raw_text(gold))
@@ -436,7 +445,7 @@ def score(parser: Parser, gold: list[Sentence], *, decoder: str = DEFAULT_DECODE
     predicted = (HEAD, DEPREL, *parser.inventory.output_numbers)
     found = {name: evaluate(gold, trees, predicted=predicted).scores for name, trees in pipes.items()}
     return {
-        name: {metric: round(100 * scores[metric].f1, 2) for metric in METRICS if metric in scores}
+        name: {metric: round(100 * scores[metric].f1, 2) for metric in metrics or scores if metric in scores}
         for name, scores in found.items()
     }
 

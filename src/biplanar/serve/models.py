@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +18,7 @@ from biplanar.draw.sentences import label_rows
 from biplanar.encodings import all_encodings, get_encoding
 from biplanar.encodings.replay import replay
 from biplanar.errors import BiplanarError, FileError, UnknownNameError
+from biplanar.pipeline.card import licence_of, read_card
 from biplanar.pipeline.loading import load
 from biplanar.pipeline.model_folder import BUNDLED
 from biplanar.pipeline.options import ParseOptions
@@ -33,8 +33,6 @@ MORE_NAMES = {BUNDLED: "english-ewt"}
 
 CHARACTERS_AT_ONCE = 20_000  # of raw text, after which other requests get their turn
 
-_CARD_ROW = re.compile(r"^\| ([^|\n]+) \| ([^|\n]+) \|$", re.MULTILINE)
-
 
 @dataclass(frozen=True)
 class Model:
@@ -48,11 +46,7 @@ class Model:
     def load(cls, name: str, folder: str | None, *, device: str, threads: int) -> Model:
         """Load and warm up a model, so that the first request is as fast as the next."""
         parser = load(folder, device=device, threads=threads)
-        try:
-            card = dict(_CARD_ROW.findall(parser.folder.card.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError):
-            card = {}
-        model = cls(name, parser, card)
+        model = cls(name, parser, read_card(parser.folder))
         model.warm_up()
         return model
 
@@ -100,7 +94,7 @@ class Model:
     @property
     def licence(self) -> str:
         """As its card says."""
-        return next((value for fact, value in self.card.items() if fact.startswith("licence")), "unknown")
+        return licence_of(self.card)
 
     @property
     def facts(self) -> ModelFacts:

@@ -1,6 +1,6 @@
 """English sentences with crossing arcs, made from patterns, for training: treebanks of English have few of them.
 
-    python -m study.crossing_sentences crossing.conllu [--sentences 2000] [--seed 1]
+    python -m models.crossing_sentences crossing.conllu [--sentences 2000] [--seed 1]
 
 Phrases and clauses that stand apart from their nouns (*A review appeared of the new film yesterday*), questions about a
 word of an inner clause (*What do you think we should buy?*), prepositions apart from their questions (*Who are you
@@ -15,9 +15,10 @@ import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from study.common import command
+
 from biplanar.data.files import writing
 from biplanar.data.tree import Tree
-from study.common import command
 
 # Sentences that are shown to people, and so must not be learned by heart.
 SHOWN = {
@@ -74,8 +75,18 @@ STRANDED = {  # verbs and adjectives, and the preposition that is left behind th
     "complain": ("about",),
 }
 INTERESTED = {
-    **{"interested": "in", "proud": "of", "good": "at", "famous": "for", "angry": "about", "tired": "of"},
-    **{"ready": "for", "responsible": "for", "worried": "about", "afraid": "of", "sure": "of", "married": "to"},
+    "interested": "in",
+    "proud": "of",
+    "good": "at",
+    "famous": "for",
+    "angry": "about",
+    "tired": "of",
+    "ready": "for",
+    "responsible": "for",
+    "worried": "about",
+    "afraid": "of",
+    "sure": "of",
+    "married": "to",
 }
 PARTICLE_VERBS = (
     *(("pick", "up"), ("turn", "off"), ("throw", "away"), ("find", "out"), ("give", "up"), ("bring", "back")),
@@ -318,8 +329,13 @@ def _preposition_of_clause(rng: random.Random, words: Words) -> Sentence:
 
 
 PAST = {
-    **{"sit": "sat", "speak": "spoke", "think": "thought", "pay": "paid", "go": "went", "write": "wrote"},
-    **{"travel": "travelled"},
+    "sit": "sat",
+    "speak": "spoke",
+    "think": "thought",
+    "pay": "paid",
+    "go": "went",
+    "write": "wrote",
+    "travel": "travelled",
 }
 
 
@@ -377,7 +393,7 @@ def to_conllu(sentence: Sentence) -> str:
 
 def main(arguments: Sequence[str]) -> None:
     """Write sentences."""
-    parser = argparse.ArgumentParser(prog="python -m study.crossing_sentences", description="Make sentences.")
+    parser = argparse.ArgumentParser(prog="python -m models.crossing_sentences", description="Make sentences.")
     parser.add_argument("output", type=Path)
     parser.add_argument("--sentences", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1)

@@ -2,7 +2,7 @@
 
     apt-get download anarchism debian-handbook gnome-user-docs jargon-text wordnet-base
     for file in *.deb; do dpkg-deb -x $file unpacked; done
-    python -m study.free_texts unpacked -o text.txt
+    python -m models.free_texts unpacked -o text.txt
 
 The text has a paragraph a line, each once, with an empty line between. Nothing of it is in the repository.
 """
@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
+from study.common import command
+
 from biplanar.data.files import writing
 from biplanar.errors import FileError
-from study.common import command
 
 PARAGRAPHS = {"p", "dd", "li"}
 LEFT_OUT = {"pre", "script", "style", "code", "nav", "title"}
@@ -105,7 +106,7 @@ def paragraphs(folder: Path) -> Iterator[str]:
 
 def main(arguments: Sequence[str]) -> None:
     """Write the text."""
-    parser = argparse.ArgumentParser(prog="python -m study.free_texts", description="Text from packages of Debian.")
+    parser = argparse.ArgumentParser(prog="python -m models.free_texts", description="Text from packages of Debian.")
     parser.add_argument("folder", type=Path, help="what the packages unpack to")
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args(arguments)

@@ -1,0 +1,102 @@
+"""What recipes say, and what is wrong with some."""
+
+from __future__ import annotations
+
+import pytest
+from models.recipe import LICENCES, RECIPES, codes, read_recipe, with_needed
+
+from biplanar.errors import FileError, UnknownNameError
+
+THIRTEEN = ("af", "cy", "en", "fr", "ga", "gd", "gl", "hy", "ko", "lt", "mt", "pt", "vi")
+
+HEAD = 'language = "Klingon"\ntreebank = "UD_Klingon-Test"\nlicence = "CC BY-SA 4.0"\n'
+
+
+def test_thirteen_languages_have_a_recipe():
+    assert tuple(codes()) == THIRTEEN
+    recipes = [read_recipe(code) for code in THIRTEEN]
+    assert len({recipe.treebank for recipe in recipes}) == len({recipe.language for recipe in recipes}) == 13
+    assert {recipe.code: recipe.release for recipe in recipes if recipe.release != "2.16"} == {"ko": "2.4"}
+    assert {recipe.code for recipe in recipes if recipe.licence == "LGPL-LR"} == {"fr", "gl"}
+
+
+def test_the_steps_of_most_are_those_of_one_file():
+    recipe = read_recipe("fr")
+    teacher, student = recipe.step
+    assert (teacher.config, teacher.settings) == ("accurate", {"segmenter.kind": "none"})
+    assert (student.config, student.distill) == ("fast", ("teacher",))
+    assert recipe.final is student
+    assert recipe.teachers() == [teacher]
+    assert recipe.step == read_recipe("vi").step
+
+
+def test_a_language_adds_settings():
+    for step, plain in zip(read_recipe("lt").step, read_recipe("fr").step, strict=True):
+        assert step.settings == plain.settings | {"network.columns": "upos,xpos,feats,lemma,deps"}
+
+
+def test_teachers_of_a_start_count_too():
+    assert [step.name for step in read_recipe("en").teachers()] == ["teacher"]
+
+
+def test_only_what_is_needed_is_left():
+    recipe = read_recipe("en")
+    names = ["teacher", "small", "en"]
+    left = {done: [step.name for step in with_needed(recipe, done)] for done in ((), ("teacher",), ("small",), ("en",))}
+    assert left == {(): names, ("teacher",): names[1:], ("small",): names[2:], ("en",): []}
+
+
+class TestRefused:
+    @pytest.fixture
+    def recipes(self, tmp_path):
+        (tmp_path / "default.toml").write_text((RECIPES / "default.toml").read_text())
+        return tmp_path
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ('language = "Klingon"', "tlh.toml: it has no treebank"),
+            (HEAD.replace("4.0", "5.0"), "tlh.toml: unknown licence 'CC BY-SA 5.0'; did you mean 'CC BY-SA"),
+            (HEAD + 'colour = "red"', "tlh.toml: unknown key 'colour'"),
+            (HEAD + "release = 2.16", "tlh.toml: release is of the wrong type: 2.16"),
+            (HEAD + "step = []", "tlh.toml: no steps"),
+            (HEAD + "step = 1", "tlh.toml: no steps"),
+            (HEAD + "[[step]]\nseed = 1", "step 1: it has no name"),
+            (HEAD + '[[step]]\nname = "a"\nsize = 3', "step 1: unknown key 'size'"),
+            (HEAD + '[[step]]\nname = "a"\nsettings = 3', "step 1: settings is of the wrong type"),
+            (HEAD + '[[step]]\nname = "a"\nstart = "b"', "a: no step before it is named b"),
+            (HEAD + '[[step]]\nname = "a"\n[[step]]\nname = "a"', "two steps have the same name"),
+            (HEAD + '[[step]]\nname = "a"\nconfig = "fats"', "a: .*did you mean 'fast'"),
+            (HEAD + '[[step]]\nname = "a"\nraw = true', "no `text` says from which"),
+            (HEAD + '[settings.student]\n"network.dropuot" = 0.1', "student: .*did you mean 'network.dropout'"),
+            (HEAD + '[settings.all]\n"network.dropout" = 3', "teacher: network.dropout must be"),
+            (HEAD + "[settings.pupil]", "settings of 'pupil', and no step"),
+            (HEAD + "[settings]\na = 1", "settings are of a step"),
+            ("[[step", "not TOML"),
+        ],
+    )
+    def test_what_is_wrong_is_named(self, recipes, text, message):
+        (recipes / "tlh.toml").write_text(text)
+        with pytest.raises(FileError, match=message):
+            read_recipe("tlh", recipes)
+
+    def test_an_unknown_language(self, recipes):
+        with pytest.raises(UnknownNameError, match="unknown recipe 'prt'; did you mean 'pt'"):
+            read_recipe("prt")
+        with pytest.raises(UnknownNameError, match="'default'"):
+            read_recipe("default", recipes)
+
+    def test_a_treebank_that_is_not_there(self, recipes, tmp_path):
+        (recipes / "tlh.toml").write_text(HEAD)
+        recipe = read_recipe("tlh", recipes)
+        with pytest.raises(FileError, match="UD_Klingon-Test: no such treebank; --treebanks"):
+            recipe.files(tmp_path)
+        folder = recipe.folder(tmp_path)
+        folder.mkdir(parents=True)
+        (folder / "tlh-ud-train.conllu").touch()
+        with pytest.raises(FileError, match="no test file"):
+            recipe.files(tmp_path)
+
+
+def test_licences_have_names_and_addresses():
+    assert all(address.startswith("https://") and " " not in name for name, address in LICENCES.values())
