@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 GOLD ?= ../shared/ud-2.4/UD_English-EWT/en_ewt-ud-dev.conllu.xz
 BENCHMARK ?=
 
-.PHONY: install demo test test-fast check format bench tables docs clean
+.PHONY: install demo test test-fast check release-check format bench tables docs clean
 
 install: $(VENV)/installed
 
@@ -37,6 +37,12 @@ check: install
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# Before a release: what is about to be released is then in dist/.
+release-check: check
+	$(BIN)/pytest tests/test_release.py tests/pipeline/test_formats.py
+	rm -rf dist
+	$(BIN)/python -m build
+
 format: install
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -56,5 +62,5 @@ docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --clean
 
 clean:
-	rm -rf site .cache $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf dist site .cache $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -40,7 +40,11 @@ print("torch" in sys.modules, biplanar.__version__, biplanar.__file__)
 def pythons() -> dict[str, Path]:
     """A Python of each version that Biplanar supports: of the path, of pyenv, and the one that runs the tests."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    folders = [Path(sys.base_prefix) / "bin", *sorted(pyenv.glob("*/bin"), reverse=True), *map(Path, os.get_exec_path())]
+    folders = [
+        Path(sys.base_prefix) / "bin",
+        *sorted(pyenv.glob("*/bin"), reverse=True),
+        *map(Path, os.get_exec_path()),
+    ]
     found: dict[str, Path] = {}
     for path in (path for folder in folders for path in sorted(folder.glob("python3.*"))):
         match = re.fullmatch(r"python3\.(\d+)", path.name)
@@ -50,7 +54,10 @@ def pythons() -> dict[str, Path]:
 
 
 def _usable(path: Path) -> bool:
-    return os.access(path, os.X_OK) and not subprocess.run([path, "-c", PROBE], capture_output=True, check=False).returncode
+    return (
+        os.access(path, os.X_OK)
+        and not subprocess.run([path, "-c", PROBE], capture_output=True, check=False).returncode
+    )
 
 
 def run(*command: object, cwd: Path, **more: str) -> str:
@@ -120,3 +127,33 @@ def test_the_wheel_parses_on_each_python(python, wheel, tmp_path):
 
 def test_this_python_is_among_them():
     assert f"python3.{sys.version_info.minor}" in pythons()
+
+
+def test_the_version_is_the_same_everywhere():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    newest = re.findall(r"^## \[(\d.*)\] - (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    assert (citation["version"], citation["date-released"]) == newest
+    assert citation["version"] == biplanar.__version__
+    assert citation["license"] == PROJECT["license"]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")), ids=lambda path: path.stem
+)
+def test_a_form_for_issues_is_whole(path):
+    form = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if path.stem == "config":
+        return
+    assert {"name", "description", "body"} <= set(form)
+    names = [field["id"] for field in form["body"]]
+    assert names
+    assert len(names) == len(set(names))
+    for field in form["body"]:
+        assert field["type"] in {"input", "textarea"}
+        assert field["attributes"]["label"]
+
+
+def test_install_names_the_pythons_that_are_declared():
+    declared = [one.rpartition(" ")[2] for one in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", one)]
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    assert f"tested on {', '.join(declared[:-1])} and {declared[-1]}" in page
