@@ -9,7 +9,6 @@ import sys
 import tarfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
