@@ -10,7 +10,7 @@ BENCHMARK ?=
 # The models of languages other than English.
 PACKAGES := $(wildcard models/packages/*)
 
-.PHONY: install demo test test-fast check format bench tables docs clean
+.PHONY: install demo test test-fast check release-check format bench tables docs clean
 
 install: $(VENV)/installed $(VENV)/packages
 
@@ -44,6 +44,12 @@ check: install
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# Before a release: what is about to be released is then in dist/.
+release-check: check
+	$(BIN)/pytest tests/test_release.py tests/pipeline/test_formats.py
+	rm -rf dist
+	$(BIN)/python -m build
+
 format: install
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -63,5 +69,5 @@ docs: install
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --clean
 
 clean:
-	rm -rf site .cache $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf dist site .cache $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from biplanar.pipeline.parser import Parser as Parser
     from biplanar.planes.assignment import planes_of as planes_of
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 _NAMES = {
     "data.conllu": ("Sentence", "Word", "parse_conllu", "read_conllu", "write_conllu"),

@@ -24,6 +24,8 @@ from biplanar.tagger.features import Vocabulary
 from biplanar.tokenizer.labels import check_tasks
 from biplanar.tokenizer.multiword import MultiwordTokens
 
+# The format that is written. Released formats load for ever: whoever raises this adds a step to `_UPGRADES`, and a tiny
+# model to tests/pipeline/formats.
 FORMAT_VERSION = 5
 
 # The bundled model, and where packages register others: a name, and the folder as an attribute of a module.
@@ -275,15 +277,26 @@ def _config(text: str) -> Config:
         raise ValueError("a key with too many parts")
     values = tomllib.loads(text)
     version = values.pop("format", None)
-    if version == 4 and isinstance(values.get("training"), dict):  # when UDPipe's was the only tokenizer
-        values["training"].pop("segmenter_epochs", None)
-        values["segmenter"] = {"kind": UDPIPE}
-        version = FORMAT_VERSION
-    if version != FORMAT_VERSION:
-        raise ValueError(f"model format {version!r} instead of {FORMAT_VERSION}")
+    if type(version) is not int or version < min(_UPGRADES):
+        raise ValueError(f"model format {version!r}; formats from {min(_UPGRADES)} to {FORMAT_VERSION} can be read")
+    if version > FORMAT_VERSION:
+        raise ValueError(f"model format {version}, of a newer version of Biplanar: upgrade Biplanar to load this model")
+    for step in range(version, FORMAT_VERSION):
+        _UPGRADES[step](values)
     if missing := set(Config().to_dict()) - set(values):
         raise ValueError(f"truncated: no {min(missing)!r}")
     return Config.from_dict(values)
+
+
+def _with_kind_of_segmenter(values: dict[str, Any]) -> None:
+    """From format 4, when UDPipe's was the only tokenizer."""
+    if isinstance(values.get("training"), dict):
+        values["training"].pop("segmenter_epochs", None)
+    values["segmenter"] = {"kind": UDPIPE}
+
+
+# From each older format, by its number, to the next.
+_UPGRADES = {4: _with_kind_of_segmenter}
 
 
 def _vocabulary(text: str) -> Vocabulary:
