@@ -1,13 +1,14 @@
 """Make models by their recipes, from treebanks to packages.
 
     python -m models.make pt --treebanks ../shared
-    python -m models.make all --raw text.txt --device cuda --slots 4 -o made
+    python -m models.make all --texts texts --device cuda --slots 4 -o made
     python -m models.make cy ga gd --show
 
 Each step of a recipe is a `biplanar train`. A step whose model is there already is passed over, one that was
 interrupted is resumed, and what no missing model needs is not made: a folder with the last step's model, wherever it
-was trained, is enough to package it. With `--show`, the commands are printed and nothing is run. Models go to `-o`, in
-a folder for each language; the packaged ones to models/packages, and English to src/biplanar/models.
+was trained, is enough to package it. `--texts` names a folder of raw text to learn from, with `lt.txt` for Lithuanian.
+With `--show`, the commands are printed and nothing is run. Models go to `-o`, in a folder for each language; the
+packaged ones to models/packages, and English to src/biplanar/models.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import biplanar
 from biplanar.data.conllu import DEPS, EMPTY, Sentence
 from biplanar.data.files import writing
 from biplanar.data.tree import Tree
-from biplanar.errors import BiplanarError
+from biplanar.errors import BiplanarError, FileError
 from biplanar.pipeline.model_folder import ModelFolder
 from models.crossing_sentences import make_sentences, to_conllu
 from models.package import add_model, read_recipes, report, write_package
@@ -44,7 +45,7 @@ class Work:
 
     recipe: Recipe
     treebanks: Path
-    raw: tuple[Path, ...]
+    texts: Path | None
     output: Path
     device: str
 
@@ -70,6 +71,14 @@ class Work:
         stem = files["train"].name.partition("train.conllu")[0]
         return files | {split: self.models / f"{stem}{split}.conllu" for split in ("train", "dev")}
 
+    def text(self) -> Path:
+        """The raw text of this language."""
+        path = None if self.texts is None else self.texts / f"{self.recipe.code}.txt"
+        if path is None or not path.exists():
+            message = f"the {self.recipe.language} model learns from raw text"
+            raise FileError(f"{message}; --texts names the folder that has {self.recipe.code}.txt")
+        return path
+
     def crossing(self, step: Step) -> Path:
         """The made-up sentences of a step."""
         return self.models / f"{step.name}.crossing.conllu"
@@ -84,8 +93,8 @@ class Work:
         result += ["-o", str(self.models / step.name), "--seed", str(step.seed), "--device", self.device]
         if step.distill:
             result += ["--distill", ",".join(str(self.models / name) for name in step.distill)]
-        for path in self.raw if step.raw else ():
-            result += ["--raw", str(path)]
+        if step.raw:
+            result += ["--raw", str(self.text())]
         if step.start:
             result += ["--start", str(self.models / step.start)]
         for name, value in step.options().items():
@@ -172,9 +181,7 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m models.make", description="Make models by their recipes.")
     parser.add_argument("codes", nargs="+", metavar="CODE", help="of languages, or all")
     parser.add_argument("--treebanks", type=Path, default=Path("../shared"), help="the folder that holds ud-2.16")
-    parser.add_argument(
-        "--raw", type=Path, action="append", default=[], help="text or words; may be given several times"
-    )
+    parser.add_argument("--texts", type=Path, help="a folder of raw text, with a file CODE.txt for each language")
     parser.add_argument("-o", "--output", type=Path, default=Path("out/models"), help="a folder for the models")
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps")
     parser.add_argument("--slots", type=int, default=1, help="languages side by side")
@@ -182,11 +189,10 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--show", action="store_true", help="print the commands of trainings only")
     given = parser.parse_args(arguments)
     recipes = read_recipes(given.codes)
-    works = [Work(one, given.treebanks, tuple(given.raw), given.output, given.device) for one in recipes]
+    works = [Work(one, given.treebanks, given.texts, given.output, given.device) for one in recipes]
     for work in works:
-        if not work.raw and any(step.raw for step in work.left()):
-            raise BiplanarError(f"--raw is missing: the {work.recipe.language} model learns from raw text")
-        work.files()  # which must be there
+        for step in work.left():
+            work.command(step)  # all that it reads must be there
     if given.show:
         for work in works:
             for step in work.left():

@@ -3,7 +3,8 @@
 A file is named by the language's code. It names language, treebank, release and licence, and has `[[step]]`s of its own
 or those of `default.toml`; `[settings.STEP]` adds settings to a step, `[settings.all]` to every step. A step names its
 configuration, seed and settings; the steps whose models teach it (`distill`) or whose weights it starts from (`start`);
-whether it learns raw text as well, and how many made-up sentences with crossing arcs, which the model of `tags` tags.
+whether it learns raw text as well, where the file says which (`text`), and how many made-up sentences with crossing
+arcs, which the model of `tags` tags.
 The last step's model is the one that is packaged.
 """
 
@@ -125,9 +126,7 @@ def read_recipe(code: str, recipes: Path = RECIPES) -> Recipe:
     recipe = _made(Recipe, values | {"code": code, "step": steps}, str(path))
     if recipe.licence not in LICENCES:
         raise FileError(f"{path}: {UnknownNameError('licence', recipe.licence, LICENCES)}")
-    if any(step.raw for step in steps) and not recipe.text:
-        raise FileError(f"{path}: a step learns from raw text, and no `text` says from which")
-    return recipe
+    return recipe if recipe.text else replace(recipe, step=tuple(replace(step, raw=False) for step in steps))
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -52,7 +52,10 @@ def work(tmp_path):
     def work(code: str) -> Work:
         recipe = read_recipe(code)
         write_treebank(recipe.folder(tmp_path), code)
-        return Work(recipe, tmp_path, (tmp_path / "text.txt",), tmp_path / "made", "cpu")
+        texts = tmp_path / "texts"
+        texts.mkdir(exist_ok=True)
+        (texts / f"{code}.txt").touch()
+        return Work(recipe, tmp_path, texts, tmp_path / "made", "cpu")
 
     return work
 
@@ -66,7 +69,6 @@ class TestCommands:
         pt = work("pt")
         teacher, student = map(pt.command, pt.left())
         assert teacher[:5] == [sys.executable, "-m", "biplanar", "train", "accurate"]
-        assert after(teacher, "--segmenter.kind") == ["none"]
         assert after(teacher, "--licence") == ["CC BY-SA 4.0"]
         assert student[4] == "fast"
         assert student[student.index("--distill") + 1] == str(pt.models / "teacher")
@@ -74,10 +76,15 @@ class TestCommands:
             files = [f"pt-ud-{split}.conllu" for split in ("train", "dev", "test")]
             assert [*after(one, "--train"), *after(one, "--dev"), *after(one, "--test")] == files
 
+    def test_raw_text_is_learned_where_there_is_some(self, work):
+        for code, names in (("lt", ["lt.txt"]), ("mt", [])):
+            made = work(code)
+            assert [after(made.command(step), "--raw") for step in made.left()] == [[], names]
+
     def test_english_learns_more(self, work):
         en = work("en")
         _, small, last = map(en.command, en.left())
-        assert after(small, "--raw") == ["text.txt"]
+        assert after(small, "--raw") == ["en.txt"]
         assert after(last, "--start") == ["small"]
         assert after(last, "--train") == ["en-ud-train.conllu", "en.crossing.conllu"]
 
@@ -111,10 +118,11 @@ class TestCommands:
 
 
 class TestRefused:
-    def test_raw_text_must_be_given(self, work):
+    @pytest.mark.parametrize("options", [[], ["--texts", "."]])
+    def test_raw_text_must_be_there(self, work, options):
         en = work("en")
-        with pytest.raises(BiplanarError, match="--raw"):
-            main(["en", "--treebanks", str(en.treebanks), "-o", str(en.output), "--show"])
+        with pytest.raises(BiplanarError, match=r"--texts names the folder that has en\.txt"):
+            main(["en", "--treebanks", str(en.treebanks), "-o", str(en.output), "--show", *options])
 
     @pytest.mark.parametrize(("code", "message"), [("prt", "unknown recipe 'prt'"), ("pt", "no such treebank")])
     def test_errors_are_one_line(self, code, message, tmp_path, monkeypatch, capsys):
