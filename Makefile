@@ -7,8 +7,9 @@ BIN := $(VENV)/bin
 GOLD ?= ../shared/ud-2.4/UD_English-EWT/en_ewt-ud-dev.conllu.xz
 BENCHMARK ?=
 
-# The models of languages other than English.
+# The models of languages other than English, and the one that the demo shows.
 PACKAGES := $(wildcard models/packages/*)
+SECOND := $(wildcard models/packages/pt)
 
 .PHONY: install demo test test-fast check release-check format bench tables docs clean
 
@@ -23,10 +24,10 @@ $(VENV)/packages: $(VENV)/installed $(wildcard models/packages/*/pyproject.toml)
 	$(if $(PACKAGES),$(BIN)/pip install --quiet --no-deps --no-build-isolation $(PACKAGES:%=--editable ./%))
 	@touch $@
 
-# The demo needs no development tools, so it makes do with the plain package.
-$(VENV)/usable:
+# The demo needs no development tools, so it makes do with the plain package, and a second language.
+$(VENV)/usable: $(SECOND:%=%/pyproject.toml)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable . $(SECOND:%=--editable ./%)
 	@touch $@
 
 demo: $(VENV)/usable

@@ -6,6 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
+from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,16 @@ from typer.main import get_command
 
 from biplanar import __version__
 from biplanar.cli import app
+from biplanar.cli.demo import TEXTS
 from biplanar.cli.train import settings_as_options
 from biplanar.data.conllu import Sentence
 from biplanar.data.tree import Tree
 from biplanar.encodings import ENCODINGS
-from biplanar.pipeline import label_files
+from biplanar.pipeline import label_files, model_folder
 from tests.commands import Result, check_refused, check_refused_with
 
 COMMANDS = tuple(get_command(app).commands)
+BUNDLED = model_folder.ModelFolder.find().path
 
 # What `biplanar stats --json` has promised to hold, and what comes beside it.
 PROMISED = {
@@ -380,14 +383,44 @@ class TestDraw:
         check_refused(run("draw", stdin=Sentence.from_words(["a"]).raw), wanted)
 
 
-class TestTheRest:
-    def test_the_demo_shows_every_encoding(self, run):
+class TestTheDemo:
+    @pytest.fixture(autouse=True)
+    def packages(self, monkeypatch) -> list[EntryPoint]:
+        """Those that are installed: none, unless a test adds some."""
+        entries: list[EntryPoint] = []
+        monkeypatch.setattr(model_folder, "entry_points", lambda group: EntryPoints(entries).select(group=group))
+        return entries
+
+    def test_it_shows_all_columns_labels_and_arcs(self, run):
+        result = run("demo")
+        assert (result.code, result.err) == (0, "")
+        rows = {line.split()[0] for line in result.out.splitlines() if line[:1].isalpha()}
+        assert {"upos", "xpos", "lemma", "VerbForm", "plane1", "plane2"} <= rows
+        assert "pip install ./models/packages/pt" in result.out
+        assert len(result.out.splitlines()) < 50
+        assert all(len(line) <= 100 for line in result.out.splitlines())
+
+    @pytest.mark.parametrize(("installed", "shown"), [(["zz", "lt"], "lt"), (["lt", "pt"], "pt")])
+    def test_it_shows_one_other_language_that_is_installed(self, run, packages, installed, shown):
+        packages += [EntryPoint(code, "tests.cli.test_cli:BUNDLED", "biplanar.models") for code in installed]
+        result = run("demo")
+        assert (result.code, result.err) == (0, "")
+        assert "pip install" not in result.out
+        assert f'$ biplanar parse --text "{TEXTS[shown]}" -m {shown} |' in result.out
+        assert result.out.count(" -m ") == 1
+
+    def test_its_commands_are_short(self):
+        assert all(len(text) <= 60 for text in TEXTS.values())
+
+    def test_it_shows_every_encoding(self, run):
         result = run("demo", "--encodings")
         assert (result.code, result.err) == (0, "")
         assert all(f"\n{name}: " in result.out for name in ENCODINGS)
         assert "2p-greedy: 1 of 6 heads are decoded wrongly" in result.out
         assert "2p-prop: decoded without loss" in result.out
 
+
+class TestTheRest:
     def test_no_arguments_show_the_help(self, run):
         result = run()
         assert all(command in result.out + result.err for command in COMMANDS)

@@ -44,11 +44,13 @@ def test_each_cell_shows_something(values: list[Any]) -> None:
 
 def test_sentences_show_their_trees(values: list[Any]) -> None:
     sentences = [value for value in values if type(value).__name__ == "Sentence"]
-    assert len(sentences) == 2
+    assert len(sentences) == 3
     assert all("<svg" in sentence._repr_html_() for sentence in sentences)
     assert sum(hasattr(value, "_repr_html_") for value in values) > 2  # data frames, too
 
 
 def test_what_the_text_says(values: list[Any]) -> None:
     assert values[2] == (["did", "you", "saw", "?"], False)
+    assert [token.form for token in values[4]] == ["They", "don't", "want", "to", "leave", "."]
+    assert max(len(heads) for _, heads in values[5]) > 1
     assert values[-1] == ["came", "rained"]

@@ -9,44 +9,30 @@ from study.common import read_json
 from study.fingerprint import of_model
 
 import biplanar
+from biplanar.cli.demo import TEXTS
 from biplanar.pipeline.model_folder import BUNDLED, ModelFolder
 
-SENTENCES = {
-    "af": "Die ou man het gister sy fiets langs die rivier verloor.",
-    "cy": "Mae fy mrawd yn gweithio mewn ysgol fach yn y pentref.",
-    "en": "The old woman gave her dog a bone, but it was not hungry.",
-    "fr": "Le boulanger du village ouvre sa boutique à six heures du matin.",
-    "ga": "Tá mo dheartháir ag obair i siopa beag sa bhaile mór.",
-    "gd": "Tha mo bhràthair ag obair ann am bùth bheag anns a' bhaile.",
-    "gl": "A miña irmá mercou unha casa vella preto do mar.",
-    "hy": "Իմ քույրը երեկ քաղաքում նոր գիրք գնեց։",
-    "ko": "우리 할머니는 매일 아침 시장에서 신선한 채소를 사신다.",
-    "lt": "Mano senelis vakar nupirko seną namą prie ežero.",
-    "mt": "Ommi xtrat ktieb ġdid mill-ħanut ħdejn il-knisja.",
-    "pt": "A minha avó vendeu a casa velha da aldeia no ano passado.",
-    "vi": "Mẹ tôi mua hai quyển sách mới cho em gái .",
-}
-PACKAGES = [code for code in SENTENCES if code != BUNDLED]
+PACKAGES = [code for code in TEXTS if code != BUNDLED]
 
 
-def test_every_recipe_has_a_sentence():
-    assert sorted(SENTENCES) == codes()
+def test_every_recipe_has_a_text():
+    assert sorted(TEXTS) == codes()
 
 
-@pytest.mark.parametrize("code", SENTENCES)
+@pytest.mark.parametrize("code", TEXTS)
 def test_it_is_installed_and_parses_raw_text(code):
     assert ModelFolder.find(code).path.samefile(model_folder(code)), "`make install` installs it"
     parser = biplanar.load(code)
     parser.folder.verify_all()
-    document = parser(SENTENCES[code])
+    document = parser(TEXTS[code])
     (sentence,) = document
-    assert document.text == SENTENCES[code]
+    assert document.text == TEXTS[code]
     assert "_" not in sentence.upos
     assert sentence.upos[-1] == "PUNCT"
     assert sentence[sentence.tree.heads.index(0)].upos in ("VERB", "AUX", "ADJ", "NOUN")
 
 
-@pytest.mark.parametrize("code", SENTENCES)
+@pytest.mark.parametrize("code", TEXTS)
 def test_its_scores_are_those_of_its_files(code):
     stored = read_json(STORED)[code]
     assert stored["fingerprint"] == of_model(model_folder(code), stored["fingerprint"]["data"].removeprefix("UD "))

@@ -1,16 +1,36 @@
-"""`biplanar demo`: a first look, at a parsed text and at the paper's example sentence in every encoding."""
+"""`biplanar demo`: a first look, at parsed texts and at the paper's example sentence in every encoding."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from biplanar.cli.draw import terminal_width
 
-TEXT = "A hearing is scheduled on the issue today."
+if TYPE_CHECKING:
+    from biplanar.pipeline.document import Document
+
+# A text for each language that there is a model of, in the order in which the demo looks for one beside English.
+TEXTS = {
+    "en": "A hearing is scheduled on the issue today.",
+    "pt": "A minha avó vendeu a casa velha da aldeia.",
+    "fr": "Le boulanger ouvre sa boutique à six heures du matin.",
+    "ko": "우리 할머니는 매일 아침 시장에서 채소를 사신다.",
+    "vi": "Mẹ tôi mua hai quyển sách mới .",
+    "af": "Die ou man het gister sy fiets langs die rivier verloor.",
+    "lt": "Mano senelis vakar nupirko seną namą prie ežero.",
+    "hy": "Իմ քույրը երեկ քաղաքում նոր գիրք գնեց։",
+    "cy": "Mae fy mrawd yn gweithio mewn ysgol fach.",
+    "ga": "Tá mo dheartháir ag obair i siopa beag.",
+    "gd": "Tha mo bhràthair ag obair ann am bùth bheag.",
+    "mt": "Ommi xtrat ktieb ġdid mill-ħanut.",
+    "gl": "A miña irmá mercou unha casa vella preto do mar.",
+}
+ALL_COLUMNS, FEW_COLUMNS = ("upos", "xpos", "lemma", "feats"), ("upos", "lemma")
 
 # Figure 1 of the paper: two pairs of arcs cross, in a way that asks for foresight when planes are given out.
 FORMS = ("w1", "w2", "w3", "w4", "w5", "w6")
@@ -22,28 +42,45 @@ DEPRELS = ("root", "nsubj", "obj", "amod", "obl", "advmod")
 def demo(
     encodings: Annotated[bool, typer.Option(help="Show the paper's example in every encoding.")] = False,
 ) -> None:
-    """Parse a text with the bundled English model, and show its tree and labels.
+    """Parse a text with the bundled English model, and one in another language if a model of one is installed.
 
     biplanar demo
     biplanar demo --encodings
     """
     if encodings:
         _show_encodings()
-        return
-    from biplanar import load
-    from biplanar.decoding.labels import encode
-    from biplanar.draw import draw_tree
+    else:
+        _show_texts()
 
-    typer.echo(f'$ biplanar parse --text "{TEXT}"\n')
-    parser = load()
-    sentence = parser(TEXT)[0]
-    typer.echo(sentence.to_conllu())
-    typer.echo("The same as a tree, over its labels:\n")
-    columns = zip(*encode(sentence.tree, parser.encoding.name), strict=True)
-    labels = dict(zip(parser.encoding.tasks, columns, strict=False))
-    colour = sys.stdout.isatty()
-    typer.echo(draw_tree(sentence.forms, sentence.tree, rows=labels, width=terminal_width(), colour=colour))
-    typer.echo("\nNext: biplanar demo --encodings, biplanar --help, README.md")
+
+def _show_texts() -> None:
+    from biplanar import load
+    from biplanar.pipeline.model_folder import BUNDLED, ModelFolder
+
+    models = ModelFolder.installed()
+    parser, text = load(models[BUNDLED].path), TEXTS[BUNDLED]
+    encoding = parser.encoding.name
+    typer.echo(f'$ biplanar parse --text "{text}" |')
+    typer.echo(f"  biplanar draw --columns {','.join(ALL_COLUMNS)} --encoding {encoding} --graphs\n")
+    _draw(parser(text), ALL_COLUMNS, encoding)
+    typer.echo("\nTags, features, lemmas and brackets are labels that a tagger gave to the words. The brackets became")
+    typer.echo("the arcs: those of plane1 are above, those of plane2 below, so that they may cross.\n")
+    if other := next((code for code in TEXTS if code in models and code != BUNDLED), None):
+        typer.echo(f'$ biplanar parse --text "{TEXTS[other]}" -m {other} |')
+        typer.echo(f"  biplanar draw --columns {','.join(FEW_COLUMNS)}\n")
+        _draw(load(models[other].path)(TEXTS[other]), FEW_COLUMNS)
+    else:
+        typer.echo("Twelve other languages are packages. To see one: pip install ./models/packages/pt")
+    typer.echo('\nNext: biplanar parse --text "A text of your own." --format tree')
+    typer.echo("      biplanar models, biplanar serve, biplanar demo --encodings, docs/tutorial.md")
+
+
+def _draw(document: Document, columns: Sequence[str], encoding: str | None = None) -> None:
+    from biplanar.draw import Entry
+
+    for number, sentence in enumerate(document, 1):
+        entry = Entry(number, sentence, graph=encoding is not None)
+        typer.echo(entry.lines(encoding, columns=columns, width=terminal_width(), colour=sys.stdout.isatty()))
 
 
 def _show_encodings() -> None:
