@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from models.recipe import LICENCES, RECIPES, codes, read_recipe, with_needed
 
@@ -27,7 +29,9 @@ def test_the_steps_of_most_are_those_of_one_file():
     assert (student.config, student.distill) == ("fast", ("teacher",))
     assert recipe.final is student
     assert recipe.teachers() == [teacher]
-    assert recipe.step == read_recipe("vi").step
+    assert recipe.step == read_recipe("af").step
+    assert student.raw
+    assert read_recipe("vi").step == (teacher, replace(student, raw=False))  # no text is named
 
 
 def test_a_language_adds_settings():
