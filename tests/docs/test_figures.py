@@ -22,7 +22,7 @@ _EVERYWHERE = {"2.4", "95 %"}  # UD 2.4, and the width of intervals
 _CONSTANTS = {
     "README.md": {"3.11", "4.0", "2.0", "6 MB"},
     "drawing.md": {"1 MB"},
-    "install.md": {"3.11"},
+    "install.md": {"3.11", "3.12", "3.13"},
     "models.md": {"2.0", "6 MB"},
     "results.md": {"2.5", "1.2", "2.8"},
     "scale.md": {"32 MB", "1,000 MB"},
