@@ -50,8 +50,7 @@ def compiled(*, fastmath: bool | set[str] = False, inline: bool = False) -> Call
 
     def decorate(function: F) -> F:
         result: Any = numba.njit(nogil=True, **options)(function)
-        with _cache_at(cache_folder()):
-            result._cache = _Cache(function)
+        result._cache = _Cache(function)
         return cast(F, result)
 
     return decorate
@@ -64,10 +63,8 @@ def compiled_function(function: Callable[..., Any]) -> Any:
     """
     if hasattr(function, "py_func"):
         return function
-    try:
-        return compiled()(function)
-    except RuntimeError:
-        return numba.njit(nogil=True)(function)
+    has_file = Path(function.__code__.co_filename).is_file()
+    return compiled()(function) if has_file else numba.njit(nogil=True)(function)
 
 
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
@@ -76,7 +73,14 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
     Numba tells functions among the arguments by their place in memory; here they are told by their code and file.
     """
 
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function, self._has_place = function, False
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
+        if not self._has_place:  # found here, as numba tries to write a file there, and few functions are called
+            with _cache_at(cache_folder()):
+                super().__init__(self._function)
+            self._has_place = True
         runtime.rtsys.initialize(target_context)
         with suppress(_NotKeptError):
             found = self._load_overload(sig, target_context)

@@ -55,11 +55,23 @@ class _PlainHelp:
     def get_params(self, ctx: Any) -> Any:
         params = super().get_params(ctx)  # type: ignore[misc]
         for one in params:
+            one.process_value = partial(_processed, one)
             if one.param_type_name == "argument":
                 one.display_type_rich = lambda **_: ""
             elif one.metavar is None:
                 one.metavar = "" if one.is_flag else METAVARS.get(one.name, "NAME" if one.min is None else "N")
         return params
+
+
+def _processed(option: Any, context: Any, value: Any) -> Any:
+    """A value as typer would give it, without its checks (by pydantic) of what is text or not given."""
+    several = option.nargs != 1 or getattr(option, "multiple", False)
+    annotation = getattr(getattr(option, "type_descriptor", None), "annotation", None)
+    is_text = annotation is str and isinstance(value, str)
+    if option.required or not (value is None or (not several and (is_text or value == option.default))):
+        return type(option).process_value(option, context, value)
+    value = () if several else value
+    return option.callback(context, option, value) if option.callback else value
 
 
 class Command(_PlainHelp, TyperCommand):

@@ -36,14 +36,15 @@ logger = logging.getLogger(__name__)
 class Worker(Thread):
     """A thread with a queue of jobs, which it takes in batches.
 
-    A batch costs up to `room` (plus one sentence). Jobs that are not finished then go to the `slower` worker, if there
-    is one.
+    Of each job, `room` at a time is taken (plus one sentence), and a batch costs up to `most` (plus one job). Jobs that
+    are not finished then go to the `slower` worker, if there is one.
     """
 
     def __init__(
-        self, name: str, room: float, seconds: float, metrics: Metrics, *, slower: Worker | None = None
+        self, name: str, room: float, most: float, seconds: float, metrics: Metrics, *, slower: Worker | None = None
     ) -> None:
         super().__init__(name=f"biplanar-{name}", daemon=True)
+        self._most = most
         self._room, self._seconds, self._metrics, self._slower = room, seconds, metrics, slower
         self._changed = Condition()
         self._queue: list[Job] = []  # a heap: the first one is due
@@ -105,7 +106,7 @@ class Worker(Thread):
     def _gather(self) -> list[Job]:
         """The jobs of the next batch: each has read a chunk, or is still rendering one."""
         jobs: list[Job] = []
-        room = self._room
+        room = self._most
         while room > 0 and (job := self._take()):
             if not job.is_rendering and not self._read(job):
                 continue
@@ -177,9 +178,9 @@ class Batcher:
     def __init__(self, config: ServerConfig, metrics: Metrics) -> None:
         self.config, self.metrics = config, metrics
         self.waiting: dict[Job, None] = {}  # the oldest first; touched on the event loop only
-        self._slow = Worker("slow", config.batch_words, SLOW_SECONDS, metrics)
+        self._slow = Worker("slow", config.batch_words, config.batch_words, SLOW_SECONDS, metrics)
         room = min(QUICK_COST, config.batch_words)
-        self._quick = Worker("quick", room, QUICK_SECONDS, metrics, slower=self._slow)
+        self._quick = Worker("quick", room, config.batch_words, QUICK_SECONDS, metrics, slower=self._slow)
         self._workers = (self._quick, self._slow)
 
     def start(self) -> None:
