@@ -24,8 +24,9 @@ from biplanar.serve.responses import as_refusal, refusal
 
 SMALL = 16 << 10  # bytes; larger requests go straight to the slow worker
 
-# What a request may cost for the quick worker. No word takes more than about a millisecond to parse.
-QUICK_COST = 300
+# What a request may cost for the quick worker, and a batch of its requests. No word takes more than about a
+# millisecond to parse.
+QUICK_COST, QUICK_BATCH = 300, 800
 
 # Seconds of rendering at a time, before another request gets its turn.
 QUICK_SECONDS, SLOW_SECONDS = 0.2, 0.5
@@ -179,8 +180,8 @@ class Batcher:
         self.config, self.metrics = config, metrics
         self.waiting: dict[Job, None] = {}  # the oldest first; touched on the event loop only
         self._slow = Worker("slow", config.batch_words, config.batch_words, SLOW_SECONDS, metrics)
-        room = min(QUICK_COST, config.batch_words)
-        self._quick = Worker("quick", room, config.batch_words, QUICK_SECONDS, metrics, slower=self._slow)
+        room, most = (min(cost, config.batch_words) for cost in (QUICK_COST, QUICK_BATCH))
+        self._quick = Worker("quick", room, most, QUICK_SECONDS, metrics, slower=self._slow)
         self._workers = (self._quick, self._slow)
 
     def start(self) -> None:
