@@ -23,6 +23,7 @@ from biplanar.data.tree import Tree
 from biplanar.encodings import get_encoding
 from biplanar.encodings.replay import replay
 from tests.conftest import ROOT
+from tests.graph_files import ENHANCED
 from tests.serve.conftest import Served
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install '.[dev]'")
@@ -151,7 +152,7 @@ def type_text(page: Any, text: str, words: list[str]) -> None:
 
 def arcs_shown(page: Any) -> set[str]:
     shown = "elements => elements.filter(e => getComputedStyle(e).visibility === 'visible').map(e => e.dataset.arc)"
-    return set(page.locator(".tree .bp-arc").evaluate_all(shown))
+    return set(page.locator(".tree .bp-arc:not([data-enhanced])").evaluate_all(shown))
 
 
 def arcs_after_steps(page: Any, steps: int) -> list[set[str]]:
@@ -405,6 +406,18 @@ def test_pointing_at_a_bracket_lights_its_partner_and_their_arc(page):
     assert set(lit) == {head, dependent}
     page.mouse.move(0, 0)
     assert page.locator(".lit").count() == 0
+
+
+def test_arcs_of_the_enhanced_graph_tell_what_they_are(page):
+    show_file(page, ENHANCED)
+    arc = page.locator(".bp-arc[data-enhanced='obj']")
+    key = arc.get_attribute("data-arc")
+    arc.locator("text").hover()
+    head, dependent = (page.locator(f".tree [data-word='{word}']").text_content() for word in key.split("-"))
+    expect(page.locator("#fact")).to_have_text(f"{dependent}: obj of {head} · in the enhanced graph")
+    assert arcs_shown(page) == arcs_of(next(iter(biplanar.read_conllu(ENHANCED))).tree)
+    page.get_by_role("button", name="One step back").click()
+    expect(arc).to_be_hidden()
 
 
 def test_every_bracket_of_a_tree_belongs_to_an_arc(page):

@@ -210,7 +210,7 @@ class Canvas:
 
     `labels` and `columns` of CoNLL-U stand under the words; `sides` names what lies above and below. `annotated`,
     elements tell which arc, word or character of a label they are, for scripts: `data-arc`, `data-word`, `data-sign`.
-    Very long texts are shortened.
+    Arcs that only the enhanced graph has name their relation in `data-enhanced`. Very long texts are shortened.
     """
 
     def __init__(
@@ -256,7 +256,7 @@ class Canvas:
         if not self.annotated:
             return {}
         if arc.is_enhanced:
-            return {"data-enhanced": f"{arc.head}-{arc.dependent}"}
+            return {"data-arc": f"{arc.head}-{arc.dependent}", "data-enhanced": arc.label}
         crossing = {"data-crossing": ""} if self.pens(arc).heavy else {}
         hidden = {"data-extra": "", "visibility": "hidden"} if arc.is_extra else {}
         return {"data-arc": f"{arc.head}-{arc.dependent}", "data-plane": arc.plane, **crossing, **hidden}

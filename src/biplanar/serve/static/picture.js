@@ -12,7 +12,7 @@ export class Picture {
   constructor({ svg, tree, forms, rtl, signs, changed, onSelect }) {
     Object.assign(this, { forms, rtl, onSelect, svg: importedSvg(svg) });
     this.arcs = this.all(".bp-arc").map((element) => arcOf(element, tree));
-    this.byWord = new Map(this.arcs.filter((arc) => !arc.extra).map((arc) => [arc.dependent, arc]));
+    this.byWord = new Map(this.arcs.filter((arc) => !arc.isFurther).map((arc) => [arc.dependent, arc]));
     this.chosen = null; // the word whose arc stays lit
     this.prepare(signs, changed);
     this.element = this.frame();
@@ -29,7 +29,7 @@ export class Picture {
     for (const element of [this.svg, ...this.all("g")]) element.setAttribute("role", "presentation");
     for (const arc of this.arcs) {
       arc.element.setAttribute("aria-hidden", "true");
-      arc.element.classList.toggle("changed", !arc.extra && changed.has(arc.dependent));
+      arc.element.classList.toggle("changed", !arc.isFurther && changed.has(arc.dependent));
     }
     for (const element of this.all("[data-word]")) {
       const arc = this.byWord.get(Number(element.dataset.word));
@@ -117,8 +117,8 @@ export class Picture {
    * that labels cannot express are dashed. */
   showMoment(moment, lost = moment?.lost) {
     this.svg.classList.toggle("replaying", moment !== null);
-    for (const { element, key, extra } of this.arcs) {
-      element.classList.toggle("absent", moment ? !moment.arcs.has(key) : extra);
+    for (const { element, key, extra, enhanced } of this.arcs) {
+      element.classList.toggle("absent", moment ? enhanced || !moment.arcs.has(key) : extra);
       element.classList.toggle("fresh", Boolean(moment?.fresh.includes(key)));
       element.classList.toggle("lost", Boolean(lost?.has(key)));
     }
@@ -133,14 +133,15 @@ export class Picture {
   }
 }
 
-/** An arc of the picture, and what the tree says of it. */
+/** An arc of the picture, and what the tree says of it, or, of an arc of the enhanced graph alone, its relation there. */
 function arcOf(element, tree) {
-  const { arc: key, plane, crossing, extra } = element.dataset;
+  const { arc: key, plane, crossing, extra, enhanced } = element.dataset;
   const [head, dependent] = key.split("-").map(Number);
+  const isFurther = extra !== undefined || enhanced !== undefined;
   const own = { relation: tree.deprels[dependent - 1], probability: tree.probabilities?.[dependent - 1] ?? null };
-  const facts = extra === undefined ? own : { relation: "", probability: null };
-  const kinds = { crossing: crossing !== undefined, extra: extra !== undefined };
-  return { element, key, head, dependent, plane: Number(plane), ...facts, ...kinds };
+  const facts = isFurther ? { relation: enhanced ?? "", probability: null } : own;
+  const kinds = { crossing: crossing !== undefined, extra: extra !== undefined, enhanced: enhanced !== undefined };
+  return { element, key, head, dependent, plane: Number(plane ?? 0), ...facts, ...kinds, isFurther };
 }
 
 /** The keys of the arcs under the pointer; a character of a label may have a part in several. */

@@ -11,6 +11,7 @@ export function described(arc, forms) {
   const facts = [
     `${forms[arc.dependent - 1]}: ${arc.relation} of ${arc.head ? forms[arc.head - 1] : "the sentence"}`,
     arc.plane ? `plane ${arc.plane}` : null,
+    arc.enhanced ? "in the enhanced graph" : null,
     arc.crossing ? "crosses another arc" : null,
     arc.probability === null ? null : `probability ${percent(arc.probability)}`,
   ];
