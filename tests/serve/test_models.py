@@ -31,9 +31,9 @@ def test_the_bundled_model(models):
     model = models.default
     assert (model.name, model.encoding, model.takes_raw_text) == ("en", "2p-full", True)
     assert not model.has_udpipe_tagger
-    assert set(model.columns) == {"upos", "xpos", "feats", "lemma"}
+    assert set(model.columns) == {"upos", "xpos", "feats", "lemma", "deps"}
     assert model.licence == "CC BY-SA 4.0"
-    assert "UD_English-EWT 2.4" in model.facts["description"]
+    assert "UD_English-EWT 2.16" in model.facts["description"]
     assert models.find("english") is models.find("english-ewt") is models.find("en") is model
 
 
