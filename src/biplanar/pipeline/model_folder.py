@@ -101,9 +101,9 @@ class ModelFolder:
 
     @classmethod
     def installed(cls) -> dict[str, ModelFolder]:
-        """The bundled model and those of installed packages, by their names."""
-        bundled = {BUNDLED: cls(_bundled_folder())}
-        return bundled | {entry.name: cls(_registered_folder(entry)) for entry in entry_points(group=ENTRY_POINTS)}
+        """The bundled model, then those of installed packages, by their names."""
+        bundled, entries = {BUNDLED: cls(_bundled_folder())}, sorted(entry_points(group=ENTRY_POINTS))
+        return bundled | {entry.name: cls(_registered_folder(entry)) for entry in entries}
 
     @property
     def unfinished(self) -> ModelFolder:
