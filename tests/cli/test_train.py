@@ -135,8 +135,10 @@ class TestTreebankFolder:
     def train(self, run, *arguments):
         return run("train", *arguments, "--training.epochs", "1", *SMALL)
 
-    def test_its_files_are_found_by_their_names(self, run, treebank):
-        result = self.train(run, treebank, "paper", "-o", treebank / "model")
+    @pytest.mark.parametrize("folder_first", [True, False])
+    def test_its_files_are_found_by_their_names(self, run, treebank, folder_first):
+        names = (treebank, "paper") if folder_first else ("paper", treebank)
+        result = self.train(run, *names, "-o", treebank / "model")
         assert result.code == 0
         card = (treebank / "model" / "README.md").read_text()
         assert "| trained on | xx_x-ud-train.conllu |" in card
@@ -155,6 +157,11 @@ class TestTreebankFolder:
         result = self.train(run, treebank)
         assert result.code == 2
         assert "xx_x-ud-train.conllu, yy-ud-train.conllu" in result.err
+
+    def test_neither_name_is_a_folder(self, run, tmp_path):
+        result = self.train(run, tmp_path / "UD_Test", "paper")
+        assert result.code == 2
+        assert f"{tmp_path / 'UD_Test'}: no files named" in result.err
 
     def test_no_files(self, run, tmp_path):
         result = self.train(run, tmp_path)

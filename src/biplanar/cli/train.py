@@ -61,6 +61,7 @@ def train(
     """Train a parser on a treebank. Any setting can be changed: --network.hidden 200, --training.epochs 50, ...
 
     biplanar train UD_Lithuanian-ALKSNIS -o my-model
+    biplanar train fast UD_Lithuanian-ALKSNIS -o my-model
     biplanar train --train train.conllu --dev dev.conllu -o my-model
     biplanar train fast --train train.conllu --dev dev.conllu --encoding rel-pos --training.epochs 50
     biplanar train --train train.conllu --dev dev.conllu -o my-model --resume
@@ -73,8 +74,8 @@ def train(
     from biplanar.pipeline.model_folder import ModelFolder
     from biplanar.tagger.config import read_config
 
-    if treebank and not config and not Path(treebank).is_dir():
-        treebank, config = None, treebank
+    if treebank and not Path(treebank).is_dir() and (not config or Path(config).is_dir()):
+        treebank, config = config, treebank
     files = {split: str(file) for split, file in split_files(Path(treebank)).items()} if treebank else {}
     train, dev = train or [files[split] for split in files if split == "train"], dev or files.get("dev")
     if not train or not dev:
