@@ -55,13 +55,36 @@ def test_other_renderings_lose_case_punctuation_and_spaces():
     assert "gosta do mar.\n" in text
 
 
-def test_other_renderings_have_other_digits():
-    (sentence,) = parse_conllu("1\t5.000" + "\t_" * 8 + "\n\n")
-    tokens = Rendering.of(paragraphs_of_sentences([sentence] * 200), np.random.default_rng(1)).texts
-    numbers = {number for text in tokens for number in text.split() if "." in number}
-    assert "5.000" in numbers
-    assert len(numbers) > 50
-    assert all(re.fullmatch(r"(\d\.\d{3})+", number) for number in numbers)
+def renderings(paragraphs: list) -> list[str]:
+    """Texts of some hundred paragraphs like these."""
+    return Rendering.of(paragraphs * 200, np.random.default_rng(1)).texts
+
+
+@pytest.mark.parametrize(
+    ("form", "alike"),
+    [
+        ("12/5/2001", r"12[-./]5[-./]2001|2001[-./]5[-./]12"),
+        ("Prof.", r"(Mo|Mou|Moun|Mount|Mounta)\."),
+        ("src/paper.txt", r"(mountain|src)/mountain\.txt"),
+        ("O'Leary", r"O'Mountain"),
+    ],
+)
+def test_other_renderings_have_other_names(form, alike):
+    rows = [f"{at}\t{text}" + "\t_" * 8 for at, text in enumerate(["mountain", form, "x"], 1)]
+    texts = renderings(paragraphs_of_sentences(parse_conllu("\n".join(rows) + "\n\n")))
+    found = {text.split()[1] for text in texts if text.startswith("mountain")}
+    assert form in found
+    assert any(re.fullmatch(alike, one) for one in found - {form})
+
+
+def test_transcripts_are_in_lower_case_and_without_punctuation():
+    texts = renderings(paragraphs_of_sentences(SENTENCES))
+    assert any(len(text) > 200 and not re.search(r"[A-ZÁÉ.,?!]", text) for text in texts)
+
+
+def test_headings_are_lines_without_final_punctuation():
+    texts = renderings(paragraphs_of_sentences(SENTENCES))
+    assert any(re.search(r"\.\n\w[^\n]+\w\n\w[^\n]+\. ", text) for text in texts)
 
 
 def test_some_paragraphs_are_garbled():

@@ -13,13 +13,13 @@ from biplanar.tokenizer.units import Units
     ("text", "forms"),
     [
         ("I can't go.", ["¶I", "▁can", "'", "t", "▁go", "."]),
-        ("It's 5pm,\nok?", ["¶It", "'", "s", "▁5", "pm", ",", "↵ok", "?"]),
+        ("It's 5pm,\nok?", ["¶It", "'", "s", "▁0", "pm", ",", "↵ok", "?"]),
         ("a  \t b\r\nc\u2028d", ["¶a", "▁b", "↵c", "↵d"]),
         ("猫が abc", ["¶猫", "が", "▁abc"]),
         ("ภาษา", ["¶ภ", "า", "ษ", "า"]),
         ("한국어 문장", ["¶한국어", "▁문장"]),
         ("e\u0301te\u0301 x\u200dy", ["¶e\u0301te\u0301", "▁x\u200dy"]),
-        ("3½ m²", ["¶3½", "▁m", "²"]),
+        ("3½ m²", ["¶0½", "▁m", "²"]),
         ("👍🏽!", ["¶👍", "🏽", "!"]),
         ("", []),
         (" \n", []),
@@ -29,6 +29,11 @@ def test_what_units_are(text, forms):
     units = Units.of([text])
     assert [units.forms[number] for number in units.numbers] == forms
     assert len(set(units.forms)) == len(units.forms)
+
+
+def test_numbers_have_the_same_form_whatever_their_digits():
+    assert sorted(Units.of(["1 23 45 6"]).forms) == ["¶0", "▁0", "▁00"]
+    assert sorted(Units.of(["1 23 45 6"], digits=True).forms) == ["¶1", "▁23", "▁45", "▁6"]
 
 
 def test_paragraphs_begin_units_of_their_own():

@@ -54,10 +54,19 @@ MOST_SENTENCES = 40
 # The shares of paragraphs that are rendered in other ways than the treebank's.
 LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED = 0.06, 0.02, 0.06, 0.08, 0.06, 0.03, 0.04
 
-# The share of tokens that get other digits, if they have any: how numbers are cut does not depend on these.
-OTHER_DIGITS = 0.5
+# The share that begins a transcript, in lower case and without punctuation, and how many sentences it has at least.
+TRANSCRIPTS, TRANSCRIPT_SENTENCES = 0.02, 8
 
-_DIGIT = re.compile("[0-9]")
+# The share of short sentences that are rendered as headings, and how many tokens these have at most.
+HEADINGS, HEADING_TOKENS = 0.04, 10
+
+# The shares of abbreviations, dates, and names with signs inside (addresses, paths) that are rendered as others.
+OTHER_ABBREVIATIONS, OTHER_DATES, OTHER_NAMES = 0.3, 0.4, 0.4
+
+_ABBREVIATION = re.compile(r"[^\W\d_]{2,}\.")
+_DATE = re.compile(r"[0-9]+(?:[/.-][0-9]+){2,}")
+_NAME = re.compile(r".*(?:\w[/.@_]\w|['’][A-ZÀ-Þ])")
+_LETTERS = re.compile(r"[^\W\d_]{4,}")
 
 
 class TextToken(NamedTuple):
@@ -105,8 +114,7 @@ class Rendering:
     def of(cls, paragraphs: Sequence[Sequence[TextSentence]], rng: np.random.Generator | None = None) -> Rendering:
         """As the treebank has it, or, with a random generator, some paragraphs in other ways."""
         texts, tokens = list[str](), list[TextToken]()
-        for sentences in paragraphs if rng is None else _shorter(paragraphs, rng):
-            own = list(_rendered(sentences, rng))
+        for own in ([*_plain(some)] for some in paragraphs) if rng is None else _rendered(paragraphs, rng):
             texts.append("".join(token.text + token.gap for token in own))
             tokens += own
         starts = offsets_of(len(token.text) + len(token.gap) for token in tokens)[:-1]
@@ -133,45 +141,90 @@ def _shuffled(paragraphs: Sequence[Sequence[TextSentence]], rng: np.random.Gener
     return [[sentences[next(order)] for _ in some] for some in paragraphs]
 
 
-def _shorter(
-    paragraphs: Iterable[Sequence[TextSentence]], rng: np.random.Generator
-) -> Iterator[Sequence[TextSentence]]:
-    """Long paragraphs in parts, each of which may be rendered in a way of its own."""
+def _plain(sentences: Iterable[TextSentence]) -> Iterator[TextToken]:
+    """The tokens of a paragraph."""
+    for *tokens, last in sentences:
+        yield from (*tokens, last._replace(gap=" ", closes=True))
+
+
+def _rendered(paragraphs: Sequence[Sequence[TextSentence]], rng: np.random.Generator) -> Iterator[list[TextToken]]:
+    """The tokens of some paragraphs, each rendered in a way of its own; long ones in parts."""
+    texts = sorted({token.text for sentences in paragraphs for sentence in sentences for token in sentence})
+    words = [text for text in texts if _LETTERS.fullmatch(text)]
+    transcript = list[TextSentence]()
     for sentences in paragraphs:
         start = 0
         while start < len(sentences):
             size = int(rng.integers(MOST_SENTENCES // 4, MOST_SENTENCES))
-            yield sentences[start : start + size]
+            part = sentences[start : start + size]
             start += size
+            if not transcript and rng.random() >= TRANSCRIPTS:
+                yield [*_paragraph(part, words, rng)]
+                continue
+            transcript += part
+            if len(transcript) >= TRANSCRIPT_SENTENCES:
+                yield [*_transcript(transcript)]
+                transcript = []
+    if transcript:
+        yield [*_transcript(transcript)]
 
 
-def _rendered(sentences: Sequence[TextSentence], rng: np.random.Generator | None) -> Iterator[TextToken]:
-    """The tokens of a paragraph, rendered in one way."""
-    shares = np.array([LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED])
-    chosen = np.zeros(len(shares), dtype=bool) if rng is None else rng.random(len(shares)) < shares
-    lower, upper, unpunctuated, lines, wrapped, glued, garbled = chosen.tolist()
-    width, column = 0 if rng is None else int(rng.integers(40, 90)), 0
+def _transcript(sentences: Sequence[TextSentence]) -> Iterator[TextToken]:
+    """The tokens of a paragraph in lower case, without punctuation."""
     for sentence in sentences:
-        *tokens, last = _without_final_punctuation(sentence) if unpunctuated else sentence
-        between = "\n" if lines else "" if glued and not last.text[-1].isalnum() else " "
+        kept = list[TextToken]()
+        for token in sentence:
+            if any(map(str.isalnum, token.text)):
+                kept.append(token._replace(text=token.text.lower()))
+            elif kept:
+                kept[-1] = kept[-1]._replace(gap=" ")
+        yield from _plain([kept] if kept else [])
+
+
+def _paragraph(
+    sentences: Sequence[TextSentence], words: Sequence[str], rng: np.random.Generator
+) -> Iterator[TextToken]:
+    """The tokens of a paragraph, rendered in one way, with some headings among its sentences."""
+    shares = np.array([LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED])
+    lower, upper, unpunctuated, lines, wrapped, glued, garbled = (rng.random(len(shares)) < shares).tolist()
+    width, column = int(rng.integers(40, 90)), 0
+    headings = [len(one) <= HEADING_TOKENS and bool(rng.random() < HEADINGS) for one in sentences]
+    for sentence, heading, before_heading in zip(sentences, headings, [*headings[1:], False], strict=True):
+        *tokens, last = _without_final_punctuation(sentence) if unpunctuated or heading else sentence
+        is_line = lines or heading or before_heading
+        between = "\n" if is_line else "" if glued and not last.text[-1].isalnum() else " "
         for token in (*tokens, last._replace(gap=between, closes=True)):
             own, gap = token.text, token.gap
             text = own.lower() if lower else own.upper() if upper else _garbled(own) if garbled else own
             column += len(own) + len(gap)
             if wrapped and gap == " " and column > width:
                 gap, column = "\n", 0
-            yield token._replace(text=text if rng is None else _with_other_digits(text, rng), gap=gap)
+            yield token._replace(text=text if token.words or token.closes else _other(text, words, rng), gap=gap)
+
+
+def _other(text: str, words: Sequence[str], rng: np.random.Generator) -> str:
+    """The same text, or another abbreviation, date or name that is cut alike."""
+    if not words or len(text) < 3 or text.isalpha():
+        return text
+
+    def word(case: str) -> str:
+        found = words[int(rng.integers(len(words)))]
+        return found.upper() if case.isupper() else found.capitalize() if case[0].isupper() else found.lower()
+
+    if _ABBREVIATION.fullmatch(text):
+        return f"{word(text[:-1])[: rng.integers(2, 7)]}." if rng.random() < OTHER_ABBREVIATIONS else text
+    if _DATE.fullmatch(text):
+        parts, sign = re.split("[/.-]", text), "/.-"[rng.integers(3)]
+        return sign.join(parts[:: rng.choice([1, -1])]) if rng.random() < OTHER_DATES else text
+    if _NAME.match(text) and rng.random() < OTHER_NAMES:
+        return _LETTERS.sub(lambda found: word(found[0]), text)
+    return text
 
 
 def _garbled(text: str) -> str:
     """A word as UTF-8 that was read as Latin-1: letters beyond ASCII become several signs, unless one is a space."""
     read = text.encode().decode("latin-1")
     return read if text.isalpha() and not any(map(str.isspace, read)) else text
-
-
-def _with_other_digits(text: str, rng: np.random.Generator) -> str:
-    """The same text, or one with random digits for its own."""
-    return _DIGIT.sub(lambda _: str(rng.integers(10)), text) if rng.random() < OTHER_DIGITS else text
 
 
 def _without_final_punctuation(sentence: TextSentence) -> TextSentence:
@@ -284,7 +337,7 @@ class SegmenterTrainer(TrainingLoop):
     def segmenter(self) -> UnitTagger:
         """The present network."""
         scorer = TorchTagger(self.kept, self.vocabulary, self.device)
-        return UnitTagger(scorer, self.vocabulary.tasks, self.multiword, DEV_BATCH_UNITS)
+        return UnitTagger(scorer, self.vocabulary, self.multiword, DEV_BATCH_UNITS)
 
     def evaluate(self) -> tuple[float, float, float]:
         """F1 of tokens and of sentences on dev, and the mean of both."""

@@ -30,6 +30,9 @@ _FORMAT = "Cf"  # joiners and soft hyphens, which belong to the letters around t
 # How the names of characters begin in scripts that are written without spaces between words.
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "JAVANESE", "YI ")
 
+# How numbers are cut does not depend on their digits.
+_ZEROS = dict.fromkeys(range(ord("1"), ord("9") + 1), "0")
+
 _kinds = np.zeros(0x110000, dtype=np.uint8)  # by code point, filled when a character is first seen
 
 
@@ -45,11 +48,13 @@ class Units:
     numbers: Int64s  # of each unit's form
 
     @classmethod
-    def of(cls, paragraphs: Sequence[str]) -> Units:
-        """Cut some paragraphs into units."""
+    def of(cls, paragraphs: Sequence[str], *, digits: bool = False) -> Units:
+        """Cut some paragraphs into units; without `digits`, each digit of a form is a zero."""
         text, bounds = "".join(paragraphs), offsets_of(map(len, paragraphs))
         codes = code_points(text)
         kinds = _kinds_of(codes)
+        if not digits:
+            codes = np.where((codes >= ord("1")) & (codes <= ord("9")), np.uint32(ord("0")), codes)
         is_unit, before = kinds >= LETTER, np.append(np.uint8(SPACE), kinds)
         before[bounds] = SPACE
         begins = is_unit & ((kinds == OTHER) | (kinds != before[:-1]))
@@ -64,8 +69,9 @@ class Units:
             stretches * np.int64(len(MARKS)) + marks, return_index=True, return_inverse=True
         )
         chosen = zip((pairs % len(MARKS)).tolist(), starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
+        forms = [MARKS[mark] + text[start:end] for mark, start, end in chosen]
         return cls(
-            starts, ends, offsets, marks, [MARKS[mark] + text[start:end] for mark, start, end in chosen], numbers
+            starts, ends, offsets, marks, forms if digits else [form.translate(_ZEROS) for form in forms], numbers
         )
 
     def __len__(self) -> int:
