@@ -2,7 +2,7 @@
 
 | | |
 |---|---|
-| `recipes/` | what each model is made of, a file a language; `default.toml` has the steps that most of them share |
+| `recipes/` | what each model is made of, a file a language; `steps/` has the steps that several share |
 | `make` | from treebanks to packages |
 | `score` | scores of what ships |
 | `packages/` | a Python package a language, without English, which is in the base package |

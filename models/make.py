@@ -168,7 +168,7 @@ def train_all(works: Sequence[Work], slots: int) -> Generator[tuple[Work, Future
 def package(work: Work) -> None:
     """Package the last step's model; the accurate models that taught it are scored beside it."""
     recipe = work.recipe
-    add_model(recipe, work.trained(recipe.final))
+    add_model(recipe, work.trained(recipe.final), work.treebanks)
     report(recipe, write_package(recipe, work.treebanks))
     for step in recipe.teachers():
         trained = work.trained(step)

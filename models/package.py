@@ -1,10 +1,11 @@
 """What people install of a model: its files for parsing, a card with its scores, and the Python package around them.
 
-    python -m models.package en pt [--treebanks ../shared]
+    python -m models.package en pt [--treebanks ../shared] [--segmenter]
 
 This scores packaged models, if they were not scored as they are, and writes all that is not the model itself again:
-card, `pyproject.toml`, module and licence. `models.make` does so when it has made a model. English goes into the base
-package. Scores are stored in study/results/packaged.json, with a digest of each model's network and vocabulary.
+card, `pyproject.toml`, module and licence. With `--segmenter`, what cuts text into words is trained again before, on a
+CPU. `models.make` packages a model when it has made one. English goes into the base package. Scores are stored in
+study/results/packaged.json, with a digest of each model's network and vocabulary.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import shutil
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,9 @@ from biplanar.data.files import writing
 from biplanar.errors import BiplanarError, FileError, file_errors
 from biplanar.pipeline.card import write_card
 from biplanar.pipeline.model_folder import BUNDLED, ENTRY_POINTS, ModelFolder
-from biplanar.pipeline.train import METRICS
+from biplanar.pipeline.train import METRICS, train_segmenter
+from biplanar.tagger.config import TAGGER, read_config
+from biplanar.tokenizer.training import SegmenterRecord
 from models.recipe import LICENCES, Recipe, codes, read_recipe
 
 ROOT = Path(__file__).parents[1]
@@ -108,23 +112,31 @@ def package_files(recipe: Recipe) -> dict[str, str]:
     return {name: template.format(**values) for name, template in names.items()}
 
 
-def add_model(recipe: Recipe, trained: ModelFolder) -> Path:
-    """Put what parsing with a trained model needs in its place; one that is too large for a package is refused."""
-    if not trained.int8.exists() or not trained.takes_text:
-        missing = "a network in int8" if trained.takes_text else "a segmenter"
-        raise BiplanarError(f"{trained.path}: a packaged model needs {missing}")
+def add_model(recipe: Recipe, trained: ModelFolder, treebanks: Path, *, new_segmenter: bool = False) -> Path:
+    """Put what parsing with a trained model needs in its place; one that is too large for a package is refused.
+
+    A model without a segmenter gets one that is trained on its treebank alone; `new_segmenter` asks for one.
+    """
+    if not trained.int8.exists():
+        raise BiplanarError(f"{trained.path}: a packaged model needs a network in int8")
     folder = model_folder(recipe.code)
     with file_errors(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
             new = ModelFolder(Path(scratch) / folder.name)
-            parts = {*trained.parts, *trained.int8.iterdir(), *trained.segmenter.int8.iterdir()}
+            parts = {*trained.parts, *trained.int8.iterdir()}
+            if trained.takes_text and not new_segmenter:
+                parts |= set(trained.segmenter.int8.iterdir())
+            else:
+                parts -= {trained.segmenter.vocabulary, trained.segmenter.multiword}
             if not recipe.known_lemmas:
                 parts.discard(trained.lemmas)
             for path in (one for one in parts if one.exists()):
                 copy = new.path / path.relative_to(trained.path)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, copy)
+            if not new.takes_text:
+                _add_segmenter(recipe, new, treebanks)
             new.write_checksums()
             if recipe.code != BUNDLED and (size := size_of(new.path)) > LARGEST:
                 limit = f"{LARGEST / 1e6:g} MB, the most that a package may have"
@@ -132,6 +144,19 @@ def add_model(recipe: Recipe, trained: ModelFolder) -> Path:
             shutil.rmtree(folder, ignore_errors=True)
             new.path.rename(folder)
     return folder
+
+
+def _add_segmenter(recipe: Recipe, folder: ModelFolder, treebanks: Path) -> None:
+    """Train what cuts text into words."""
+    splits, (config, vocabulary) = read_splits(recipe.files(treebanks)), folder.read_settings()
+    own = read_config(recipe.final.config, recipe.final.options()).segmenter
+    config = replace(config, segmenter=replace(own, kind=TAGGER))
+    for event in train_segmenter(folder, config, splits["train"], splits["dev"], seed=1, device="cpu"):
+        if isinstance(event, SegmenterRecord):
+            print(recipe.code, event, flush=True)
+    for path in (folder.segmenter.weights, folder.segmenter.checkpoint):
+        path.unlink()
+    folder.write_settings(config, vocabulary)
 
 
 def write_package(recipe: Recipe, treebanks: Path) -> dict[str, Any]:
@@ -198,10 +223,13 @@ def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m models.package", description="Score and package models.")
     parser.add_argument("codes", nargs="+", metavar="CODE", help="of languages, or all")
     parser.add_argument("--treebanks", type=Path, default=Path("../shared"), help="the folder that holds ud-2.16")
+    parser.add_argument("--segmenter", action="store_true", help="train what cuts text into words again")
     given = parser.parse_args(arguments)
     for recipe in read_recipes(given.codes):
         if not (folder := model_folder(recipe.code)).exists():
             raise FileError(f"{folder}: no such model; `python -m models.make {recipe.code}` makes it")
+        if given.segmenter:
+            add_model(recipe, ModelFolder(folder), given.treebanks, new_segmenter=True)
         report(recipe, write_package(recipe, given.treebanks))
 
 

@@ -1,10 +1,10 @@
 """What a model is made of: its treebank, and the trainings that lead to it, as a file in `recipes/`.
 
 A file is named by the language's code. It names language, treebank, release and licence, and has `[[step]]`s of its own
-or those of `default.toml`; `[settings.STEP]` adds settings to a step, `[settings.all]` to every step. A step names its
-configuration, seed and settings; the steps whose models teach it (`distill`) or whose weights it starts from (`start`);
-whether it learns raw text as well, where the file says which (`text`), and how many made-up sentences with crossing
-arcs, which the model of `tags` tags.
+or those of a file in `steps/` (`steps`). `[settings.STEP]` adds settings to a step, `[settings.all]` to every step. A
+step names its configuration, seed and settings; the steps whose models teach it (`distill`) or whose weights it starts
+from (`start`); whether it learns raw text as well, where the file says which (`text`), and how many made-up sentences
+with crossing arcs, which the model of `tags` tags.
 The last step's model is the one that is packaged.
 """
 
@@ -21,7 +21,7 @@ from biplanar.evaluation.statistics import split_files
 from biplanar.tagger.config import ConfigError, read_config
 
 RECIPES = Path(__file__).parent / "recipes"
-DEFAULT = "default"
+STEPS, DEFAULT = "steps", "accurate"  # the folder of steps that several recipes share, and those of most
 ALL_STEPS = "all"
 
 # Licences of treebanks: how packages name them, and where their text is.
@@ -111,8 +111,8 @@ class Recipe:
 
 
 def codes(recipes: Path = RECIPES) -> list[str]:
-    """All languages that have a recipe."""
-    return sorted(path.stem for path in recipes.glob("*.toml") if path.stem != DEFAULT)
+    """The names of all files: of the recipes, the codes of languages."""
+    return sorted(path.stem for path in recipes.glob("*.toml"))
 
 
 def read_recipe(code: str, recipes: Path = RECIPES) -> Recipe:
@@ -121,8 +121,10 @@ def read_recipe(code: str, recipes: Path = RECIPES) -> Recipe:
         raise UnknownNameError("recipe", code, known)
     path = recipes / f"{code}.toml"
     values = _read(path)
-    more = values.pop("settings", {})
-    steps = _steps(path, values if "step" in values else _read(recipes / f"{DEFAULT}.toml"), more)
+    more, shared = values.pop("settings", {}), values.pop(STEPS, DEFAULT)
+    if shared not in (known := codes(recipes / STEPS)):
+        raise FileError(f"{path}: {UnknownNameError(STEPS, shared, known)}")
+    steps = _steps(path, values if "step" in values else _read(recipes / STEPS / f"{shared}.toml"), more)
     recipe = _made(Recipe, values | {"code": code, "step": steps}, str(path))
     if recipe.licence not in LICENCES:
         raise FileError(f"{path}: {UnknownNameError('licence', recipe.licence, LICENCES)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 import tomllib
 from pathlib import Path
@@ -36,6 +37,9 @@ SETTINGS = """
 "training.average" = "none"
 "segmenter.updates" = 20
 "segmenter.hidden" = 16
+
+[settings.student]
+"segmenter.kind" = "none"
 """
 
 
@@ -66,14 +70,14 @@ def after(arguments: list[str], option: str) -> list[str]:
 
 class TestCommands:
     def test_a_teacher_and_a_student(self, work):
-        pt = work("pt")
-        teacher, student = map(pt.command, pt.left())
+        vi = work("vi")
+        teacher, student = map(vi.command, vi.left())
         assert teacher[:5] == [sys.executable, "-m", "biplanar", "train", "accurate"]
         assert after(teacher, "--licence") == ["CC BY-SA 4.0"]
         assert student[4] == "fast"
-        assert student[student.index("--distill") + 1] == str(pt.models / "teacher")
+        assert student[student.index("--distill") + 1] == str(vi.models / "teacher")
         for one in (teacher, student):
-            files = [f"pt-ud-{split}.conllu" for split in ("train", "dev", "test")]
+            files = [f"vi-ud-{split}.conllu" for split in ("train", "dev", "test")]
             assert [*after(one, "--train"), *after(one, "--dev"), *after(one, "--test")] == files
 
     def test_raw_text_is_learned_where_there_is_some(self, work):
@@ -136,10 +140,10 @@ class TestRefused:
         assert err.count("\n") == 1
 
     def test_a_training_that_fails(self, work, monkeypatch):
-        pt = work("pt")
+        vi = work("vi")
         monkeypatch.setattr(make.Work, "command", lambda *_: [sys.executable, "-c", "raise SystemExit(3)"])
-        with pytest.raises(BiplanarError, match=r"pt: the training of teacher failed: .*teacher\.log"):
-            main(["pt", "--treebanks", str(pt.treebanks), "-o", str(pt.output), "--slots", "2"])
+        with pytest.raises(BiplanarError, match=r"vi: the training of teacher failed: .*teacher\.log"):
+            main(["vi", "--treebanks", str(vi.treebanks), "-o", str(vi.output), "--slots", "2"])
 
 
 @pytest.fixture
@@ -147,11 +151,12 @@ def repository(tmp_path, monkeypatch):
     """Where recipes are read, and packages and scores written."""
     recipes = tmp_path / "recipes"
     recipes.mkdir()
-    (recipes / "default.toml").write_text((recipe.RECIPES / "default.toml").read_text())
+    shutil.copytree(recipe.RECIPES / recipe.STEPS, recipes / recipe.STEPS)
     head = 'language = "Test"\ntreebank = "UD_Test-Tiny"\nedition = "1.0"\nlicence = "LGPL-LR"\n'
     (recipes / "xx.toml").write_text(head + SETTINGS)
     write_treebank(tmp_path / "ud-2.16" / "UD_Test-Tiny", "xx_tiny")
-    monkeypatch.setattr(make, "read_recipes", lambda given: [read_recipe(code, recipes) for code in given])
+    for module in (make, package):
+        monkeypatch.setattr(module, "read_recipes", lambda given: [read_recipe(code, recipes) for code in given])
     monkeypatch.setattr(package, "ROOT", tmp_path)
     monkeypatch.setattr(package, "STORED", tmp_path / "packaged.json")
     monkeypatch.setattr(scored, "STORED", tmp_path / "models.json")
@@ -173,6 +178,7 @@ class TestPackage:
         before = read_json(repository / "packaged.json")
         main(arguments)
         assert read_json(repository / "packaged.json") == before
+        check_new_segmenter(repository, folder)
         monkeypatch.setattr(package, "LARGEST", 10_000)
         with pytest.raises(BiplanarError, match=r"student: 0\.\d+ MB to package, and not 0.01 MB"):
             main(arguments)
@@ -195,6 +201,16 @@ class TestPackage:
         assert run("parse", "--text", "Nobody came.", "-m", "xx").out.endswith(parsed)
         listed = {row["name"]: row for row in json.loads(run("models", "--json").out)}
         assert (listed["xx"]["kind"], listed["xx"]["licence"]) == ("installed", "LGPL-LR")
+
+
+def check_new_segmenter(repository: Path, folder: Path) -> None:
+    """The last model has none of its own, so it was trained on the treebank; it can be trained again."""
+    segmenter = folder / "biplanar_xx" / "model" / "segmenter"
+    before = {path: path.read_bytes() for path in segmenter.rglob("*") if path.is_file()}
+    (segmenter / "multiword.json").write_text("{}")
+    package.main(["xx", "--treebanks", str(repository), "--segmenter"])
+    check_package(folder)
+    assert {path: path.read_bytes() for path in segmenter.rglob("*") if path.is_file()} == before
 
 
 def check_package(folder: Path) -> None:
@@ -237,21 +253,18 @@ def check_stored(repository: Path) -> None:
 def test_known_lemmas_may_be_left_out(code, tmp_path, monkeypatch):
     monkeypatch.setattr(package, "ROOT", tmp_path)
     monkeypatch.setattr(package, "LARGEST", 10_000_000)
-    folder = ModelFolder(package.add_model(read_recipe(code), ModelFolder.find()))
+    folder = ModelFolder(package.add_model(read_recipe(code), ModelFolder.find(), tmp_path))
     folder.verify_all()
     assert folder.lemmas.exists() == (code == "pt")
 
 
-@pytest.mark.parametrize(("missing", "message"), [("int8", "a network in int8"), ("segmenter", "a segmenter")])
-def test_a_model_that_lacks_a_part_is_not_packaged(missing, message, tmp_path, monkeypatch):
+def test_a_model_without_a_network_in_int8_is_not_packaged(tmp_path, monkeypatch):
     monkeypatch.setattr(package, "ROOT", tmp_path)
     trained = tmp_path / "trained"
     trained.mkdir()
-    for path in ModelFolder.find().path.iterdir():
-        if path.name != missing:
-            (trained / path.name).symlink_to(path)
-    with pytest.raises(BiplanarError, match=message):
-        package.add_model(read_recipe("pt"), ModelFolder(trained))
+    (trained / "config.toml").symlink_to(ModelFolder.find().config)
+    with pytest.raises(BiplanarError, match="a network in int8"):
+        package.add_model(read_recipe("pt"), ModelFolder(trained), tmp_path)
     assert not (tmp_path / "models").exists()
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import pytest
-from models.recipe import LICENCES, RECIPES, codes, read_recipe, with_needed
+from models.recipe import LICENCES, RECIPES, STEPS, codes, read_recipe, with_needed
 
 from biplanar.errors import FileError, UnknownNameError
 
@@ -39,6 +40,15 @@ def test_a_language_adds_settings():
         assert step.settings == plain.settings | {"network.columns": "upos,xpos,feats,lemma,deps"}
 
 
+def test_two_models_of_the_same_size_may_teach():
+    recipe = read_recipe("fr")
+    first, second, student = recipe.step
+    assert (first.config, first.seed, second.seed) == ("fast", 1, 2)
+    assert student.distill == ("first", "second")
+    assert not student.raw
+    assert recipe.teachers() == [first, second]
+
+
 def test_teachers_of_a_start_count_too():
     assert [step.name for step in read_recipe("en").teachers()] == ["teacher"]
 
@@ -53,7 +63,7 @@ def test_only_what_is_needed_is_left():
 class TestRefused:
     @pytest.fixture
     def recipes(self, tmp_path):
-        (tmp_path / "default.toml").write_text((RECIPES / "default.toml").read_text())
+        shutil.copytree(RECIPES / STEPS, tmp_path / STEPS)
         return tmp_path
 
     @pytest.mark.parametrize(
@@ -73,6 +83,7 @@ class TestRefused:
             (HEAD + '[[step]]\nname = "a"\nconfig = "fats"', "a: .*did you mean 'fast'"),
             (HEAD + '[settings.student]\n"network.dropuot" = 0.1', "student: .*did you mean 'network.dropout'"),
             (HEAD + '[settings.all]\n"network.dropout" = 3', "teacher: network.dropout must be"),
+            (HEAD + 'steps = "fats"', "tlh.toml: unknown steps 'fats'; did you mean 'fast'"),
             (HEAD + "[settings.pupil]", "settings of 'pupil', and no step"),
             (HEAD + "[settings]\na = 1", "settings are of a step"),
             ("[[step", "not TOML"),
@@ -83,11 +94,9 @@ class TestRefused:
         with pytest.raises(FileError, match=message):
             read_recipe("tlh", recipes)
 
-    def test_an_unknown_language(self, recipes):
+    def test_an_unknown_language(self):
         with pytest.raises(UnknownNameError, match="unknown recipe 'prt'; did you mean 'pt'"):
             read_recipe("prt")
-        with pytest.raises(UnknownNameError, match="'default'"):
-            read_recipe("default", recipes)
 
     def test_a_treebank_that_is_not_there(self, recipes, tmp_path):
         (recipes / "tlh.toml").write_text(HEAD)
