@@ -32,7 +32,8 @@ class TestAnswers:
                 "raw_text": True,
                 "several_trees": True,
                 "columns": ["upos", "xpos", "feats", "lemma", "deps"],
-                "description": "trained on en_ewt-ud-train.conllu (UD_English-EWT 2.16), 9,000 made-up sentences; licence: CC BY-SA 4.0",
+                "description": "trained on en_ewt-ud-train.conllu (UD_English-EWT 2.16), 9,000 made-up sentences; "
+                "licence: CC BY-SA 4.0",
             }
         ]
         assert answer["decoders"] == ["search", "minimum-risk", "greedy", "paper"]
