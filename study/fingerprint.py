@@ -9,11 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from biplanar.tagger.config import TAGGER, UDPIPE, SegmenterConfig
 from study import treebanks
 
 RELEASE = f"UD {treebanks.RELEASE}"
@@ -21,9 +19,6 @@ RELEASE = f"UD {treebanks.RELEASE}"
 # Raised when a change of the code changes results. `arcs` is the search of networks with scores of pairs of words (2:
 # arcs propose trees), `labels` the search of labels alone, `greedy` each decoder that takes the best labels.
 CODE = {"network": 1, "greedy": 1, "labels": 1, "arcs": 2, "minimum-risk": 2, "biaffine": 1}
-
-# The same for what cuts text into words.
-SEGMENTER_CODE = {TAGGER: 2, UDPIPE: 1}
 
 # The version of each decoder, with a digest of its trees for a few sentences by the bundled model: a test fails when
 # they change.
@@ -75,12 +70,6 @@ def digest(value: Any) -> str:
 def fingerprint(config: Mapping[str, Any], decoders: Mapping[str, int] | None = None) -> dict[str, Any]:
     """Of a run with these settings, by today's code unless other versions are given."""
     return {"data": RELEASE, "settings": digest(settings_of(config)), "code": dict(decoders or CODE)}
-
-
-def of_segmenter(kind: str) -> dict[str, Any]:
-    """Of a segmenter that is trained with the default settings."""
-    settings = asdict(SegmenterConfig(kind=kind)) if kind == TAGGER else {"kind": kind}
-    return {"settings": digest(settings), "code": SEGMENTER_CODE[kind]}
 
 
 def model_digest(folder: Path) -> str:

@@ -14,8 +14,7 @@ from benchmarks.output import markdown_table as table
 from benchmarks.parsers.report import sheets
 
 from biplanar.encodings import ENCODINGS as ALL_ENCODINGS
-from biplanar.tagger.config import TAGGER, UDPIPE
-from study.fingerprint import CODE, of_segmenter, part_of
+from study.fingerprint import CODE, part_of
 from study.paper_tables import ONE_PLANE, PAPER_TABLES, TWO_PLANES, Row, int8_ratio, ours
 from study.plan import ARC_CODES, BIAFFINE, COLUMN_CODES, COMPARED, COMPARED_CODES, ENCODINGS, LARGER, STUDIES
 from study.store import Seeds, Store, Where, is_current, percent
@@ -292,20 +291,14 @@ SEGMENTATION = ("Tokens", "Words", "Sentences")
 
 
 def segmentation(store: Store) -> str:
-    """F1 on test from raw text: the segmenter's, and in brackets that of UDPipe's tokenizer, if it was trained too."""
-    found, rows = store.files["segmentation"], list[list[str]]()
-    for key, result in found.items():
-        release, treebank, kind = key.split("/")
-        if kind == TAGGER and result["fingerprint"] == of_segmenter(TAGGER):
-            other = found.get(f"{release}/{treebank}/{UDPIPE}")
-            cells = [_beside(result, other, metric) for metric in SEGMENTATION]
-            rows.append([f"{treebank.removeprefix('UD_').replace('_', ' ')}, {release.removeprefix('ud-')}", *cells])
-    return table(["", *SEGMENTATION], rows)
-
-
-def _beside(result: Any, other: Any, metric: str) -> str:
-    own = f"{percent(result['scores']['test'][metric]):.2f}"
-    return own if other is None else f"{own} ({percent(other['scores']['test'][metric]):.2f})"
+    """F1 on test from raw text: packaged models, and in brackets UDPipe's tokenizer, where it was trained."""
+    rows = []
+    for code, one in store.files["packaged"].items():
+        own, other = one["scores"]["test"]["raw text"], store.files["segmentation"].get(code)
+        beside = {metric: f" ({other['scores']['test'][metric]:.2f})" if other else "" for metric in SEGMENTATION}
+        cells = [f"{own[metric]:.2f}{beside[metric]}" for metric in SEGMENTATION]
+        rows.append([one["treebank"].removeprefix("UD_").replace("_", " "), *cells])
+    return table(["", *SEGMENTATION], sorted(rows))
 
 
 GRAPHS = ("paths", "delta", "graph-2p", "graph-18-bit", "copy")
