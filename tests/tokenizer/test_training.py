@@ -14,6 +14,7 @@ from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.train import train_segmenter
 from biplanar.tagger.checkpoint import load_checkpoint, save_checkpoint
 from biplanar.tagger.config import Config
+from biplanar.tokenizer import training
 from biplanar.tokenizer.training import (
     RENDERINGS,
     SHUFFLED,
@@ -75,6 +76,14 @@ def test_other_renderings_have_other_names(form, alike):
     found = {text.split()[1] for text in texts if text.startswith("mountain")}
     assert form in found
     assert any(re.fullmatch(alike, one) for one in found - {form})
+
+
+def test_names_stand_in_place_of_some_words(monkeypatch):
+    monkeypatch.setattr(training, "NEW_NAMES", 0.5)
+    rows = [f"{at}\t{text}" + "\t_" * 8 for at, text in enumerate(["mountain", "a/b", "a.b@c", "x"], 1)]
+    texts = renderings(paragraphs_of_sentences(parse_conllu("\n".join(rows) + "\n\n")))
+    first = {text.split()[0] for text in texts}
+    assert first >= {"mountain", "a/b", "a.b@c"}
 
 
 def test_transcripts_are_in_lower_case_and_without_punctuation():

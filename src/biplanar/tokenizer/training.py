@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
@@ -60,13 +61,14 @@ TRANSCRIPTS, TRANSCRIPT_SENTENCES = 0.02, 8
 # The share of short sentences that are rendered as headings, and how many tokens these have at most.
 HEADINGS, HEADING_TOKENS = 0.04, 10
 
-# The shares of abbreviations, dates, and names with signs inside (addresses, paths) that are rendered as others.
-OTHER_ABBREVIATIONS, OTHER_DATES, OTHER_NAMES = 0.3, 0.4, 0.4
+# The shares of abbreviations, dates, and names with signs inside (addresses, paths) that are rendered as others, and of
+# plain words in whose place a name stands.
+OTHER_ABBREVIATIONS, OTHER_DATES, OTHER_NAMES, NEW_NAMES = 0.3, 0.4, 0.4, 0.004
 
 _ABBREVIATION = re.compile(r"[^\W\d_]{2,}\.")
 _DATE = re.compile(r"[0-9]+(?:[/.-][0-9]+){2,}")
 _NAME = re.compile(r".*(?:\w[/.@_]\w|['’][A-ZÀ-Þ])")
-_LETTERS = re.compile(r"[^\W\d_]{4,}")
+_LETTERS, _RUN = re.compile(r"[^\W\d_]{4,}"), re.compile(r"[^\W\d_]+|\d+")
 
 
 class TextToken(NamedTuple):
@@ -149,8 +151,7 @@ def _plain(sentences: Iterable[TextSentence]) -> Iterator[TextToken]:
 
 def _rendered(paragraphs: Sequence[Sequence[TextSentence]], rng: np.random.Generator) -> Iterator[list[TextToken]]:
     """The tokens of some paragraphs, each rendered in a way of its own; long ones in parts."""
-    texts = sorted({token.text for sentences in paragraphs for sentence in sentences for token in sentence})
-    words = [text for text in texts if _LETTERS.fullmatch(text)]
+    others = _Others.of(token for sentences in paragraphs for sentence in sentences for token in sentence)
     transcript = list[TextSentence]()
     for sentences in paragraphs:
         start = 0
@@ -159,7 +160,7 @@ def _rendered(paragraphs: Sequence[Sequence[TextSentence]], rng: np.random.Gener
             part = sentences[start : start + size]
             start += size
             if not transcript and rng.random() >= TRANSCRIPTS:
-                yield [*_paragraph(part, words, rng)]
+                yield [*_paragraph(part, others, rng)]
                 continue
             transcript += part
             if len(transcript) >= TRANSCRIPT_SENTENCES:
@@ -181,9 +182,7 @@ def _transcript(sentences: Sequence[TextSentence]) -> Iterator[TextToken]:
         yield from _plain([kept] if kept else [])
 
 
-def _paragraph(
-    sentences: Sequence[TextSentence], words: Sequence[str], rng: np.random.Generator
-) -> Iterator[TextToken]:
+def _paragraph(sentences: Sequence[TextSentence], others: _Others, rng: np.random.Generator) -> Iterator[TextToken]:
     """The tokens of a paragraph, rendered in one way, with some headings among its sentences."""
     shares = np.array([LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED])
     lower, upper, unpunctuated, lines, wrapped, glued, garbled = (rng.random(len(shares)) < shares).tolist()
@@ -199,26 +198,54 @@ def _paragraph(
             column += len(own) + len(gap)
             if wrapped and gap == " " and column > width:
                 gap, column = "\n", 0
-            yield token._replace(text=text if token.words or token.closes else _other(text, words, rng), gap=gap)
+            yield token._replace(text=text if token.words or token.closes else others.beside(text, rng), gap=gap)
 
 
-def _other(text: str, words: Sequence[str], rng: np.random.Generator) -> str:
-    """The same text, or another abbreviation, date or name that is cut alike."""
-    if not words or len(text) < 3 or text.isalpha():
-        return text
+@dataclass(frozen=True)
+class _Others:
+    """What may stand in place of a token and is cut alike."""
 
-    def word(case: str) -> str:
-        found = words[int(rng.integers(len(words)))]
+    words: list[str]
+    names: list[list[str]]  # of each shape, so that rare shapes are learned as well
+
+    @classmethod
+    def of(cls, tokens: Iterable[TextToken]) -> _Others:
+        """Those of a treebank."""
+        texts, names = sorted({token.text for token in tokens if not token.words}), defaultdict[str, list[str]](list)
+        for text in filter(_NAME.match, texts):
+            names[_RUN.sub(_kind_of_run, text)].append(text)
+        return cls([text for text in texts if _LETTERS.fullmatch(text)], list(names.values()))
+
+    def beside(self, text: str, rng: np.random.Generator) -> str:
+        """The same text, or another abbreviation, date or name."""
+        if text.isalpha():
+            if not self.names or rng.random() >= NEW_NAMES:
+                return text
+            shape = self.names[int(rng.integers(len(self.names)))]
+            return self._with_words(shape[int(rng.integers(len(shape)))], rng)
+        if not self.words or len(text) < 3:
+            return text
+        if _ABBREVIATION.fullmatch(text):
+            short = self._word(text, rng)[: rng.integers(2, 7)]
+            return f"{short}." if rng.random() < OTHER_ABBREVIATIONS else text
+        if _DATE.fullmatch(text):
+            parts, sign = re.split("[/.-]", text), "/.-"[rng.integers(3)]
+            return sign.join(parts[:: rng.choice([1, -1])]) if rng.random() < OTHER_DATES else text
+        return self._with_words(text, rng) if _NAME.match(text) and rng.random() < OTHER_NAMES else text
+
+    def _with_words(self, name: str, rng: np.random.Generator) -> str:
+        """With other words inside."""
+        return _LETTERS.sub(lambda found: self._word(found[0], rng), name) if self.words else name
+
+    def _word(self, case: str, rng: np.random.Generator) -> str:
+        """Any word, in the case of another."""
+        found = self.words[int(rng.integers(len(self.words)))]
         return found.upper() if case.isupper() else found.capitalize() if case[0].isupper() else found.lower()
 
-    if _ABBREVIATION.fullmatch(text):
-        return f"{word(text[:-1])[: rng.integers(2, 7)]}." if rng.random() < OTHER_ABBREVIATIONS else text
-    if _DATE.fullmatch(text):
-        parts, sign = re.split("[/.-]", text), "/.-"[rng.integers(3)]
-        return sign.join(parts[:: rng.choice([1, -1])]) if rng.random() < OTHER_DATES else text
-    if _NAME.match(text) and rng.random() < OTHER_NAMES:
-        return _LETTERS.sub(lambda found: word(found[0]), text)
-    return text
+
+def _kind_of_run(run: re.Match[str]) -> str:
+    """What letters and digits are in the shape of a name."""
+    return "0" if run[0].isdigit() else "A" if run[0][0].isupper() else "a"
 
 
 def _garbled(text: str) -> str:
