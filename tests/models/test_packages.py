@@ -11,23 +11,15 @@ from study.fingerprint import of_model
 import biplanar
 from biplanar.cli.demo import TEXTS
 from biplanar.pipeline.model_folder import BUNDLED, ModelFolder
-from tests.paths import ROOT
 
-SHIPPED = sorted(read_json(STORED))
-PACKAGES = [code for code in SHIPPED if code != BUNDLED]
+PACKAGES = [code for code in TEXTS if code != BUNDLED]
 
 
 def test_every_recipe_has_a_text():
     assert sorted(TEXTS) == codes()
 
 
-def test_all_packages_are_scored():
-    folders = (ROOT / "models" / "packages").iterdir()
-    assert sorted(path.name for path in folders if path.is_dir()) == PACKAGES
-    assert BUNDLED in SHIPPED
-
-
-@pytest.mark.parametrize("code", SHIPPED)
+@pytest.mark.parametrize("code", TEXTS)
 def test_it_is_installed_and_parses_raw_text(code):
     assert ModelFolder.find(code).path.samefile(model_folder(code)), "`make install` installs it"
     parser = biplanar.load(code)
@@ -40,7 +32,7 @@ def test_it_is_installed_and_parses_raw_text(code):
     assert sentence[sentence.tree.heads.index(0)].upos in ("VERB", "AUX", "ADJ", "NOUN")
 
 
-@pytest.mark.parametrize("code", SHIPPED)
+@pytest.mark.parametrize("code", TEXTS)
 def test_its_scores_are_those_of_its_files(code):
     stored = read_json(STORED)[code]
     assert stored["fingerprint"] == of_model(model_folder(code), stored["fingerprint"]["data"].removeprefix("UD "))

@@ -33,7 +33,6 @@ def test_what_units_are(text, forms):
 
 def test_numbers_have_the_same_form_whatever_their_digits():
     assert sorted(Units.of(["1 23 45 6"]).forms) == ["¶0", "▁0", "▁00"]
-    assert sorted(Units.of(["1 23 45 6"], digits=True).forms) == ["¶1", "▁23", "▁45", "▁6"]
 
 
 def test_paragraphs_begin_units_of_their_own():

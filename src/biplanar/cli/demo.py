@@ -70,7 +70,7 @@ def _show_texts() -> None:
         typer.echo(f"  biplanar draw --columns {','.join(FEW_COLUMNS)}\n")
         _draw(load(models[other].path)(TEXTS[other]), FEW_COLUMNS)
     else:
-        typer.echo("Other languages are packages. To see one: pip install ./models/packages/pt")
+        typer.echo("Twelve other languages are packages. To see one: pip install ./models/packages/pt")
     typer.echo('\nNext: biplanar parse --text "A text of your own." --format tree')
     typer.echo("      biplanar models, biplanar serve, biplanar demo --encodings, docs/tutorial.md")
 

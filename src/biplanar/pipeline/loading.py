@@ -147,7 +147,7 @@ def load_segmenter(folder: ModelFolder, device: str = "cpu", threads: int | None
     folder.verify(own.folder.int8)
     config = Config() if own.runtime != "torch" else folder.read_settings()[0]
     scorer = _load_scorer(own, replace(config, network=config.segmenter.network), vocabulary, threads)
-    return UnitTagger(scorer, vocabulary, multiword, UNITS_OF_WORD * own.batch_words)
+    return UnitTagger(scorer, vocabulary.tasks, multiword, UNITS_OF_WORD * own.batch_words)
 
 
 @cache

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice, pairwise
 from typing import Any
 
@@ -16,7 +15,7 @@ from biplanar.data.conllu import Sentence, parse_conllu
 from biplanar.data.conllu_bytes import ConlluTable
 from biplanar.data.forest import offsets_of
 from biplanar.errors import BiplanarError, UnknownNameError
-from biplanar.tagger.features import Corpus, Vocabulary, batches_by_words
+from biplanar.tagger.features import Corpus, batches_by_words
 from biplanar.tagger.predict import Scorer
 from biplanar.tokenizer.labels import TASKS, decode_tokens
 from biplanar.tokenizer.multiword import MultiwordTokens
@@ -123,17 +122,17 @@ class UnitTagger(Segmenter):
     """A network over units of text."""
 
     scorer: Scorer
-    vocabulary: Vocabulary
+    names: Mapping[str, Sequence[str]]  # the labels of each task
     multiword: MultiwordTokens = field(default_factory=MultiwordTokens)
     batch_units: int = BATCH_UNITS
 
     def cut(self, paragraphs: Sequence[str], line_breaks: str = HINT) -> SegmentedText:
         """The tokens of some paragraphs."""
-        units = Units.of(paragraphs, digits=self._knows_digits)
+        units = Units.of(paragraphs)
         tokens = decode_tokens(
             units,
             self._scores(units),
-            self.vocabulary.tasks,
+            self.names,
             ends_sentence=_ends(units, line_breaks),
             line_is_sentence=line_breaks == ONLY,
         )
@@ -144,15 +143,9 @@ class UnitTagger(Segmenter):
         )
         return SegmentedText(paragraphs, tokens, {token: words for token, words in expanded if len(words) > 1})
 
-    @cached_property
-    def _knows_digits(self) -> bool:
-        """Whether the network was trained with digits as they are, as those of earlier releases were."""
-        return not set("123456789").isdisjoint(self.vocabulary.chars)
-
     def _scores(self, units: Units) -> dict[str, Float32s]:
         """The scores of all units by task, from windows in which each has others on both sides."""
-        labels = self.vocabulary.tasks
-        tables = {task: np.zeros((len(units), len(labels[task])), dtype=np.float32) for task in TASKS}
+        tables = {task: np.zeros((len(units), len(self.names[task])), dtype=np.float32) for task in TASKS}
         if not len(units):
             return tables
         places, offsets, is_core = _windows(units.offsets)

@@ -364,7 +364,7 @@ class SegmenterTrainer(TrainingLoop):
     def segmenter(self) -> UnitTagger:
         """The present network."""
         scorer = TorchTagger(self.kept, self.vocabulary, self.device)
-        return UnitTagger(scorer, self.vocabulary, self.multiword, DEV_BATCH_UNITS)
+        return UnitTagger(scorer, self.vocabulary.tasks, self.multiword, DEV_BATCH_UNITS)
 
     def evaluate(self) -> tuple[float, float, float]:
         """F1 of tokens and of sentences on dev, and the mean of both."""

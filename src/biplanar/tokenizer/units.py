@@ -48,13 +48,12 @@ class Units:
     numbers: Int64s  # of each unit's form
 
     @classmethod
-    def of(cls, paragraphs: Sequence[str], *, digits: bool = False) -> Units:
-        """Cut some paragraphs into units; without `digits`, each digit of a form is a zero."""
+    def of(cls, paragraphs: Sequence[str]) -> Units:
+        """Cut some paragraphs into units, with a zero for each digit of their forms."""
         text, bounds = "".join(paragraphs), offsets_of(map(len, paragraphs))
         codes = code_points(text)
         kinds = _kinds_of(codes)
-        if not digits:
-            codes = np.where((codes >= ord("1")) & (codes <= ord("9")), np.uint32(ord("0")), codes)
+        codes = np.where((codes >= ord("1")) & (codes <= ord("9")), np.uint32(ord("0")), codes)
         is_unit, before = kinds >= LETTER, np.append(np.uint8(SPACE), kinds)
         before[bounds] = SPACE
         begins = is_unit & ((kinds == OTHER) | (kinds != before[:-1]))
@@ -69,10 +68,8 @@ class Units:
             stretches * np.int64(len(MARKS)) + marks, return_index=True, return_inverse=True
         )
         chosen = zip((pairs % len(MARKS)).tolist(), starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
-        forms = [MARKS[mark] + text[start:end] for mark, start, end in chosen]
-        return cls(
-            starts, ends, offsets, marks, forms if digits else [form.translate(_ZEROS) for form in forms], numbers
-        )
+        forms = [MARKS[mark] + text[start:end].translate(_ZEROS) for mark, start, end in chosen]
+        return cls(starts, ends, offsets, marks, forms, numbers)
 
     def __len__(self) -> int:
         return len(self.starts)
