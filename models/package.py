@@ -151,7 +151,7 @@ def _add_segmenter(recipe: Recipe, folder: ModelFolder, treebanks: Path) -> None
     splits, (config, vocabulary) = read_splits(recipe.files(treebanks)), folder.read_settings()
     own = read_config(recipe.final.config, recipe.final.options()).segmenter
     config = replace(config, segmenter=replace(own, kind=TAGGER))
-    for event in train_segmenter(folder, config, splits["train"], splits["dev"], seed=1, device="cpu"):
+    for event in train_segmenter(folder, config, splits["train"], splits["dev"], seed=recipe.final.seed, device="cpu"):
         if isinstance(event, SegmenterRecord):
             print(recipe.code, event, flush=True)
     for path in (folder.segmenter.weights, folder.segmenter.checkpoint):

@@ -1,0 +1,5 @@
+"""The Galician model of Biplanar: `biplanar.load("gl")`."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "model"
