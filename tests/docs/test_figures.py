@@ -18,9 +18,9 @@ _FIGURE = re.compile(
 )
 
 # Constants: versions, thresholds and settings.
-_EVERYWHERE = {"2.4", "95 %"}  # UD 2.4, and the width of intervals
+_EVERYWHERE = {"2.4", "2.16", "95 %"}  # releases of UD, and the width of intervals
 _CONSTANTS = {
-    "README.md": {"2.16", "3.11", "4.0", "2.0", "6 MB"},
+    "README.md": {"3.11", "4.0", "2.0", "6 MB"},
     "drawing.md": {"1 MB"},
     "install.md": {"3.11", "3.12", "3.13"},
     "models.md": {"2.0", "6 MB"},
