@@ -68,7 +68,8 @@ class TestSystems:
         assert all(seconds >= 0 for seconds in result["seconds"].values())
         assert result["seconds"]["tagger"] > 0
         (run,) = result["runs"]
-        assert sum(result["seconds"].values()) == pytest.approx(run["seconds"], rel=0.1, abs=0.01)
+        assert result["seconds"] == run["stages"]
+        assert sum(run["stages"].values()) <= run["seconds"]  # what else it takes depends on what else the machine does
         assert result["las"] > 85
 
 
