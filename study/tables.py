@@ -256,6 +256,25 @@ def packaged(store: Store) -> str:
     return table(["language", "name", "treebank", "licence", "MB", *titles], sorted(rows))
 
 
+BESIDE = {"LAS": ("gold words", "raw text"), "Sentences": ("raw text",)}
+
+
+def packaged_beside_published(store: Store) -> str:
+    """What ships for each language on test, and in brackets the published figures of a far larger system."""
+    rows = []
+    for one in store.files["packaged"].values():
+        name, others = one["treebank"].partition(" ")[0].removeprefix("UD_"), store.printed["recent"]["cells"]
+        if name in others:
+            cells = [
+                f"{one['scores']['test'][source][metric]:.2f} ({others[name][source][metric]})"
+                for metric, sources in BESIDE.items()
+                for source in sources
+            ]
+            rows.append([one["language"], one["treebank"].removeprefix("UD_").replace("_", " "), *cells])
+    names = [f"{metric}, {source}" for metric, sources in BESIDE.items() for source in sources]
+    return table(["language", "treebank", *names], sorted(rows))
+
+
 RECENT = ("taught", "transformer")
 MODELS = {"gold words": ("LAS", "UPOS", "UFeats", "Lemmas"), "raw text": ("LAS", "Tokens", "Sentences")}
 
@@ -277,7 +296,9 @@ def models(store: Store) -> str:
         for (treebank, release, name), scores in found.items()
     ]
     others = store.printed["recent"]
-    rows += [[treebank, others["system"], "published", *cells] for treebank, cells in others["cells"].items()]
+    for treebank in sorted({treebank.removeprefix("UD_") for treebank, _, _ in found} & set(others["cells"])):
+        cells = (others["cells"][treebank][source][metric] for source, metrics in MODELS.items() for metric in metrics)
+        rows.append([f"{treebank}, {others['release']}", others["system"], "published", *cells])
     names = [f"{metric}, {source}" for source, metrics in MODELS.items() for metric in metrics]
     return table(["", "model", "seeds", *names], rows)
 
@@ -454,6 +475,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "labels": labels,
     "bundled model": bundled,
     "packaged models": packaged,
+    "packaged models, published": packaged_beside_published,
     "models": models,
     "segmentation": segmentation,
     "graphs": graphs,
