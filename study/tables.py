@@ -535,6 +535,26 @@ def _encoding_gaps(store: Store) -> dict[str, str]:
     }
 
 
+def _teaching(store: Store) -> dict[str, str]:
+    """LAS on test with gold words of `fast`, and by how much models of its size are better that had a teacher."""
+    alone = {
+        name: mean(
+            percent(one["scores"]["test"][encoding]["LAS"])
+            for key, one in store.files["graphs"].items()
+            if key.startswith(f"UD_English-EWT/{network}/")
+        )
+        for name, network, encoding in (("fast", "paths", "paths"), ("fast without graphs", "none", "copy"))
+    }
+    taught = {
+        "bundled": store.files["packaged"]["en"],
+        "taught": store.files["models"]["UD 2.16/UD_English-EWT/taught/1"],
+    }
+    las = {name: one["scores"]["test"]["gold words"]["LAS"] for name, one in taught.items()}
+    return {f"{name} LAS, EWT 2.16": f"{value:.2f}" for name, value in alone.items()} | {
+        f"{name} over fast": f"{value - alone['fast']:.2f}" for name, value in las.items()
+    }
+
+
 def _int8(systems: Sequence[dict[str, Any]]) -> dict[str, str]:
     """What int8 gains in speed and costs in LAS beside PyTorch, least and most over the networks."""
     by_name = {one["name"]: one for one in systems}
@@ -565,7 +585,7 @@ def figures(store: Store) -> dict[str, str]:
             ours(store, GREEK, name, "test", "LAS", decoder, "gold words").mean for name in (*TWO_PLANES, ONE_PLANE)
         )
         found[f"Ancient Greek, two planes, {decoder}"] = f"{mean(two) - one:.1f}"
-    found |= _search_gains(store) | _int8(store.files["speed"]["systems"])
+    found |= _search_gains(store) | _teaching(store) | _int8(store.files["speed"]["systems"])
     means = arc_means(store)
     for name, by_code in means.items():
         found |= {f"{code} {name}": f"{value:.2f}" for code, value in by_code.items()}

@@ -121,6 +121,14 @@ class TestSpeedOfEncoders:
             compared_marks(self.with_run(store, run))
 
 
+def test_what_a_teacher_gives_is_above_the_same_model_without_one(store):
+    found = figures(store)
+    bundled, fast, gain = (
+        float(found[name]) for name in ("bundled LAS, test, gold words", "fast LAS, EWT 2.16", "bundled over fast")
+    )
+    assert gain == pytest.approx(bundled - fast, abs=0.011)
+
+
 class TestFingerprints:
     def test_every_planned_run_has_a_result_and_no_other(self, store):
         for study in STUDIES.values():
