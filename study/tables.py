@@ -11,9 +11,11 @@ from typing import Any
 from benchmarks.core_report import compiling_sheet, growth_sheets, labels_sheet, reading_sheet
 from benchmarks.output import Sheet
 from benchmarks.output import markdown_table as table
+from benchmarks.parsers.picture import Mark, marks_of
 from benchmarks.parsers.report import sheets
 
 from biplanar.encodings import ENCODINGS as ALL_ENCODINGS
+from biplanar.errors import BiplanarError
 from study.fingerprint import CODE, part_of
 from study.paper_tables import ONE_PLANE, PAPER_TABLES, TWO_PLANES, Row, int8_ratio, ours
 from study.plan import ARC_CODES, BIAFFINE, COLUMN_CODES, COMPARED, COMPARED_CODES, ENCODINGS, LARGER, STUDIES
@@ -361,6 +363,45 @@ def current_systems(store: Store, name: str) -> list[dict[str, Any]]:
     return [one for one in found["systems"] if is_shown(one)]
 
 
+# What both benchmarks of parsers have measured: on two machines, so that speeds compare as multiples of its own. In the
+# one of pre-trained encoders it was trained for its speed alone.
+UNIT, ENCODER_RUN = "UDPipe 1 tag+parse", "speed-encoder"
+
+
+def compared_marks(store: Store) -> list[Mark]:
+    """All parsers that were measured, with their speeds as multiples of UDPipe's in the same run."""
+    marks = marks_of(current_systems(store, "speed"), _unit(store, "speed"))
+    if ENCODER_RUN in store.files:
+        marks += marks_of(_encoder_systems(store), _unit(store, ENCODER_RUN))
+    return marks
+
+
+def encoder_speed(store: Store) -> str:
+    """LAS and speed of models with a pre-trained encoder, beside the speed of UDPipe."""
+    systems = _encoder_systems(store) if ENCODER_RUN in store.files else []
+    if not systems:
+        return NOT_MEASURED
+    unit = _unit(store, ENCODER_RUN)
+    rows = [
+        [one["name"], f"{one['las']:.2f}", f"{one['words_per_second']['best']:,.0f}", f"{mark.speed:.2f}"]
+        for one, mark in zip(systems, marks_of(systems, unit), strict=True)
+    ]
+    return table(["system", "LAS", "words/s", "times UDPipe 1"], [*rows, [UNIT, "–", f"{unit:,.0f}", "1.00"]])
+
+
+def _unit(store: Store, name: str) -> float:
+    """Words a second of UDPipe's tagger and parser."""
+    found = {one["name"]: one for one in store.files[name]["systems"] if one["not_measured"] is None}
+    if UNIT not in found:
+        raise BiplanarError(f"benchmarks/results/{name}.json: {UNIT} was not measured, so speeds cannot be compared")
+    return float(found[UNIT]["words_per_second"]["best"])
+
+
+def _encoder_systems(store: Store) -> list[dict[str, Any]]:
+    found = current_systems(store, ENCODER_RUN)
+    return [one for one in found if one["kind"] == "biplanar" and one["not_measured"] is None]
+
+
 def core(part: str, store: Store) -> str:
     """A table of what `benchmarks.core` has measured."""
     found = store.files["core"]
@@ -487,6 +528,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "training": training,
     **{f"core, {part}": partial(core, part) for part in ("reading", "labels", "compiling", *CORE_GROWTH)},
     **{f"parsers, {part}": partial(parsers, "speed", title) for part, title in PARSER_PARTS.items()},
+    "parsers, encoder": encoder_speed,
     "bundled, speed": partial(parsers, "speed-bundled", PARSER_PARTS["systems"]),
 }
 
@@ -512,6 +554,26 @@ def _encoding_gaps(store: Store) -> dict[str, str]:
     return {
         "encodings, best over 2p-full": f"{max(las.values()) - las['2p-full']:.2f}",
         "encodings, seeds": f"{max(apart):.2f}",
+    }
+
+
+def _teaching(store: Store) -> dict[str, str]:
+    """LAS on test with gold words of `fast`, and by how much models of its size are better that had a teacher."""
+    alone = {
+        name: mean(
+            percent(one["scores"]["test"][encoding]["LAS"])
+            for key, one in store.files["graphs"].items()
+            if key.startswith(f"UD_English-EWT/{network}/")
+        )
+        for name, network, encoding in (("fast", "paths", "paths"), ("fast without graphs", "none", "copy"))
+    }
+    taught = {
+        "bundled": store.files["packaged"]["en"],
+        "taught": store.files["models"]["UD 2.16/UD_English-EWT/taught/1"],
+    }
+    las = {name: one["scores"]["test"]["gold words"]["LAS"] for name, one in taught.items()}
+    return {f"{name} LAS, EWT 2.16": f"{value:.2f}" for name, value in alone.items()} | {
+        f"{name} over fast": f"{value - alone['fast']:.2f}" for name, value in las.items()
     }
 
 
@@ -545,7 +607,7 @@ def figures(store: Store) -> dict[str, str]:
             ours(store, GREEK, name, "test", "LAS", decoder, "gold words").mean for name in (*TWO_PLANES, ONE_PLANE)
         )
         found[f"Ancient Greek, two planes, {decoder}"] = f"{mean(two) - one:.1f}"
-    found |= _search_gains(store) | _int8(store.files["speed"]["systems"])
+    found |= _search_gains(store) | _teaching(store) | _int8(store.files["speed"]["systems"])
     means = arc_means(store)
     for name, by_code in means.items():
         found |= {f"{code} {name}": f"{value:.2f}" for code, value in by_code.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -32,7 +33,7 @@ STYLES = (
 FRONT = "#999999"
 POINTS_PER_INCH = 72
 RASTER = 160  # dots an inch of the PNG
-POINT_SIZE = 7
+POINT_SIZE, LINE_WIDTH = 7, 1.2
 GAP = 5  # dots between a name and anything else
 
 # Where a name may stand beside its point, and how far, in points; to a far one a line leads.
@@ -40,16 +41,41 @@ DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 0.6), (1, -0.6), (-1, 0.6), 
 DISTANCES = (7, 11, 16, 22, 29, 37, 46, 56, 68, 82, 98, 116, 136)
 NEAR = 8
 
+WORDS_A_SECOND = "words a second on one core, file to file"
 LEGEND = "filled and on the line: none is both faster and better"
 
 # The decoder that names need not tell.
 USUAL = " search"
 
 
+@dataclass(frozen=True)
+class Mark:
+    """A system in the picture; systems of one family share a colour."""
+
+    name: str
+    family: str
+    speed: float
+    las: float
+
+    @property
+    def place(self) -> Point:
+        """Where it stands."""
+        return self.speed, self.las
+
+
+def marks_of(systems: Sequence[Numbers], unit: float = 1.0) -> list[Mark]:
+    """The systems that were measured, with their speeds as multiples of a number of words a second."""
+    return [
+        Mark(one["name"].removesuffix(USUAL), one["family"], one["words_per_second"]["best"] / unit, one["las"])
+        for one in systems
+        if one.get("not_measured") is None
+    ]
+
+
 def draw(systems: Sequence[Numbers], path: str | Path) -> list[Path]:
     """Write the picture as PNG and as SVG, whichever of the two the path names."""
     target, rc_context = Path(path), _matplotlib().rc_context
-    figure = figure_of(systems)
+    figure = figure_of(marks_of(systems))
     written = [target.with_suffix(suffix) for suffix in (".png", ".svg")]
     try:
         # Without a date and with names that are not made by chance, equal numbers give equal files. Text stays text.
@@ -61,27 +87,26 @@ def draw(systems: Sequence[Numbers], path: str | Path) -> list[Path]:
     return written
 
 
-def figure_of(systems: Sequence[Numbers]) -> Figure:
-    """The picture of all systems that were measured."""
+def figure_of(marks: Sequence[Mark], speed: str = WORDS_A_SECOND) -> Figure:
+    """The picture of some systems; `speed` says in what their speeds are."""
     _matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    shown = [system for system in systems if system.get("not_measured") is None]
-    if not shown:
+    if not marks:
         raise BiplanarError("no system was measured, so there is nothing to draw")
-    figure = Figure(figsize=(8.5, 5.5), dpi=RASTER, layout="constrained")
+    figure = Figure(figsize=(8.5, 6.3), dpi=RASTER, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    axes.set(xscale="log", xlabel=f"words a second on one core, file to file\n{LEGEND}", ylabel="LAS")
+    axes.set(xscale="log", xlabel=f"{speed}\n{LEGEND}", ylabel="LAS")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)
-    _draw_points(axes, shown)
-    _draw_names(figure, axes, shown)
+    _draw_points(axes, marks)
+    _draw_names(figure, axes, marks)
     return figure
 
 
@@ -99,11 +124,6 @@ def _matplotlib() -> Any:
         raise BiplanarError(f"plots need matplotlib: pip install matplotlib ({error})") from error
 
 
-def place_of(system: Numbers) -> Point:
-    """Where a system stands: its words a second, and its LAS."""
-    return float(system["words_per_second"]["best"]), float(system["las"])
-
-
 def pareto_front(points: Sequence[Point]) -> list[Point]:
     """Points than which no other is as good in both and better in one, from slow to fast."""
     front: list[Point] = []
@@ -113,40 +133,47 @@ def pareto_front(points: Sequence[Point]) -> list[Point]:
     return front[::-1]
 
 
-def _draw_points(axes: Axes, systems: Sequence[Numbers]) -> None:
-    front = pareto_front([place_of(system) for system in systems])
-    for (slow, better), (fast, worse) in pairwise(front):
-        axes.plot([slow, slow, fast], [better, worse, worse], color=FRONT, linewidth=1.2, zorder=1)
-    families = list(dict.fromkeys(system["family"] for system in systems))
-    for system in systems:
-        colour, marker = STYLES[families.index(system["family"]) % len(STYLES)]
-        speed, las = place_of(system)
-        face = colour if (speed, las) in front else "white"
-        axes.plot(speed, las, marker, color=colour, markerfacecolor=face, markersize=POINT_SIZE, zorder=3)
+def _draw_points(axes: Axes, marks: Sequence[Mark]) -> None:
+    front = pareto_front([mark.place for mark in marks])
+    for start, end in _lines(front):
+        axes.plot(*zip(start, end, strict=True), color=FRONT, linewidth=LINE_WIDTH, zorder=1)
+    families = list(dict.fromkeys(mark.family for mark in marks))
+    for mark in marks:
+        colour, shape = STYLES[families.index(mark.family) % len(STYLES)]
+        face = colour if mark.place in front else "white"
+        axes.plot(*mark.place, shape, color=colour, markerfacecolor=face, markersize=POINT_SIZE, zorder=3)
     axes.margins(x=0.16, y=0.12)
 
 
-def _draw_names(figure: Figure, axes: Axes, systems: Sequence[Numbers]) -> None:
-    """Each name at the nearest place where it meets no point, no other name and no edge; a line leads to a far one."""
+def _lines(front: Sequence[Point]) -> Iterator[tuple[Point, Point]]:
+    """The lines of a front: from each point down, then to the right."""
+    for (slow, better), (fast, worse) in pairwise(front):
+        yield (slow, better), (slow, worse)
+        yield (slow, worse), (fast, worse)
+
+
+def _draw_names(figure: Figure, axes: Axes, marks: Sequence[Mark]) -> None:
+    """Each name at the nearest place where it meets nothing that is drawn, and no edge; a line leads to a far one."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # what was measured must stay where it is
-    taken = [_box_of_point(axes, place_of(system)) for system in systems]
-    for system in sorted(systems, key=lambda system: place_of(system)[0]):
-        name = _placed_name(figure, axes, system, taken)
+    taken = [_box_of_point(axes, mark.place) for mark in marks]
+    taken += [_box_of_line(axes, *line) for line in _lines(pareto_front([mark.place for mark in marks]))]
+    for mark in sorted(marks, key=lambda mark: mark.speed):
+        name = _placed_name(figure, axes, mark, taken)
         taken.append(_box(figure, name))
 
 
-def _placed_name(figure: Figure, axes: Axes, system: Numbers, taken: Sequence[Bbox]) -> Annotation:
+def _placed_name(figure: Figure, axes: Axes, mark: Mark, taken: Sequence[Bbox]) -> Annotation:
     """The name at its first free place; if there is none, where it covers least."""
     costs: list[tuple[float, Point]] = []
     for shift in _shifts():
-        name = _name(axes, system, shift)
+        name = _name(axes, mark, shift)
         cost = _covered(_box(figure, name).padded(GAP), taken, axes.bbox)
         if cost == 0:
             return name
         name.remove()
         costs.append((cost, shift))
-    return _name(axes, system, min(costs)[1])
+    return _name(axes, mark, min(costs)[1])
 
 
 def _covered(box: Bbox, taken: Sequence[Bbox], frame: Bbox) -> float:
@@ -167,14 +194,14 @@ def _shifts() -> Iterator[Point]:
             yield right * distance, up * distance
 
 
-def _name(axes: Axes, system: Numbers, shift: Point) -> Annotation:
+def _name(axes: Axes, mark: Mark, shift: Point) -> Annotation:
     right, up = shift
     across = "left" if right > 0 else "right" if right < 0 else "center"
     line: dict[str, Any] = {"arrowstyle": "-", "color": FRONT, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 4}
     line["relpos"] = ({"left": 0, "center": 0.5, "right": 1}[across], 0.5)  # where it meets the name
     return axes.annotate(
-        system["name"].removesuffix(USUAL),
-        place_of(system),
+        mark.name,
+        mark.place,
         xytext=shift,
         textcoords="offset points",
         fontsize=8,
@@ -202,3 +229,10 @@ def _box_of_point(axes: Axes, point: Point) -> Bbox:
     x, y = axes.transData.transform(point)
     half = POINT_SIZE / 2 * axes.figure.dpi / POINTS_PER_INCH
     return Bbox.from_extents(x - half, y - half, x + half, y + half)
+
+
+def _box_of_line(axes: Axes, start: Point, end: Point) -> Bbox:
+    from matplotlib.transforms import Bbox
+
+    (left, top), (right, bottom) = axes.transData.transform([start, end])
+    return Bbox.from_extents(left, bottom, right, top).padded(LINE_WIDTH / 2 * axes.figure.dpi / POINTS_PER_INCH)

@@ -230,6 +230,49 @@ class TestRefused:
         assert "bundled" in run("models").out
 
 
+class TestEncoders:
+    """Pre-trained encoders, which a training fetches by their names."""
+
+    @pytest.fixture(autouse=True)
+    def encoder(self, hub: Hub, tmp_path: Path) -> None:
+        """One with files beside it that could hold code."""
+        pretrained = pytest.importorskip("tests.tagger.pretrained", reason="no transformers", exc_type=ImportError)
+        own = {"code.py": b"raise SystemExit", "pytorch_model.bin": b"pickle"}
+        hub.commit("acme/encoder", files_of(pretrained.write_bert(tmp_path / "bert")) | own)
+
+    def find(self, name: str, *, local_files_only: bool = False) -> Path:
+        from biplanar.tagger.encoders.transformer import find_pretrained
+
+        find_pretrained.cache_clear()
+        return find_pretrained(name, local_files_only)
+
+    def test_neither_code_nor_pickles_are_fetched(self):
+        files = {path.name for path in self.find("acme/encoder").iterdir()}
+        assert files == {"config.json", "tokenizer.json", "model.safetensors"}
+
+    def test_what_is_in_the_cache_needs_no_hub(self, hub, monkeypatch):
+        from huggingface_hub import constants
+
+        folder = self.find("acme/encoder")
+        hub.requests.clear()
+        assert self.find("acme/encoder", local_files_only=True) == folder
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+        assert self.find("acme/encoder") == folder
+        assert not hub.requests
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        point_to(NOWHERE, monkeypatch)
+        assert self.find("acme/encoder") == folder
+
+    def test_names(self, monkeypatch):
+        with pytest.raises(FileError, match="acme/nothing: no such folder, and no such model on http"):
+            self.find("acme/nothing")
+        with pytest.raises(FileError, match=r"acme/nothing: .*not in the cache, and downloads are switched off"):
+            self.find("acme/nothing", local_files_only=True)
+        point_to(NOWHERE, monkeypatch)
+        with pytest.raises(FileError, match=r"acme/nothing: .*Connection refused"):
+            self.find("acme/nothing")
+
+
 class TestUpload:
     def test_what_is_uploaded_can_be_downloaded(self, hub):
         parser = biplanar.load()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import torch
@@ -107,6 +108,15 @@ def test_what_is_frozen_stays_as_it_is(encoder, tmp_path):
     kept = {name: tensor for name, tensor in before.items() if not name.startswith("pooler")}
     assert len(kept) > 40
     assert all(torch.equal(after[f"encoder.pretrained.{name}"], tensor) for name, tensor in kept.items())
+
+
+def test_a_model_that_cannot_be_exported_runs_in_pytorch(encoder, tmp_path):
+    folder = ModelFolder(tmp_path / "model")
+    with mock.patch("torch.onnx.export", side_effect=IndexError):
+        events = list(train_model(DATA, config_of(encoder), folder, device="cpu", threads=1))
+    assert any("the model runs in PyTorch only" in str(event) for event in events)
+    assert not folder.int8.exists()
+    assert len(parsed(folder.path)) == len(list(biplanar.read_conllu(TINY)))
 
 
 def test_a_model_without_its_encoder_is_refused(model, tmp_path):

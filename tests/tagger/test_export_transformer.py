@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
+from transformers import GPT2Config, GPT2Model
 
 from biplanar.decoding.scores import Scores
 from biplanar.errors import FileError
@@ -13,6 +15,7 @@ from biplanar.tagger import export
 from biplanar.tagger.config import TransformerConfig
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.export import can_export, export_onnx
+from biplanar.tagger.export_transformer import ExportError
 from biplanar.tagger.features import Corpus, Vocabulary
 from biplanar.tagger.network import Tagger
 from biplanar.tagger.runtime import OnnxTagger
@@ -91,6 +94,25 @@ def test_int8_is_near_and_small(network, tagger, tmp_path):
     exported(network, tmp_path)
     sizes = [path.with_name("subwords.onnx").stat().st_size for path in (tagger.files.words, tmp_path / "words.onnx")]
     assert sizes[0] < sizes[1]
+
+
+def test_products_without_bias_of_weights_that_are_not_turned(tmp_path):
+    """As GPT-2 has them."""
+    GPT2Model(GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=64)).save_pretrained(write_bert(tmp_path / "gpt2"))
+    network = network_of(tmp_path / "gpt2", ALONE)
+    expected = tables_of(TorchTagger(network, VOCABULARY, CPU), SENTENCES)
+    found = tables_of(exported(network, tmp_path / "int8", int8=True), SENTENCES)
+    for task in TASKS:
+        assert np.abs(found[task] - expected[task]).mean() < 0.05 * np.abs(expected[task]).mean()
+
+
+def test_an_encoder_that_pytorch_cannot_export(network, tmp_path):
+    with (
+        mock.patch("torch.onnx.export", side_effect=IndexError("list index out of range")),
+        pytest.raises(ExportError, match="PyTorch cannot export an encoder of type bert to ONNX"),
+    ):
+        exported(network, tmp_path / "onnx")
+    assert not (tmp_path / "onnx").exists()
 
 
 def test_int8_does_not_depend_on_the_batch(tagger):

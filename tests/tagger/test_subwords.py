@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from biplanar.errors import BiplanarError, FileError
+from biplanar.errors import FileError
 from biplanar.tagger.features import Corpus
 from biplanar.tagger.subwords import MOST_SUBWORDS, Subwords, Windows
 from tests.tagger.pretrained import write_bert, write_roberta
@@ -26,6 +27,13 @@ def bert(tmp_path_factory):
 @pytest.fixture(scope="module")
 def roberta(tmp_path_factory):
     return write_roberta(tmp_path_factory.mktemp("encoders") / "roberta")
+
+
+def with_tokenizer(folder: Path, tokenizer: Tokenizer, to: Path) -> Path:
+    """A copy of an encoder with another tokenizer."""
+    shutil.copytree(folder, to)
+    tokenizer.save(str(to / "tokenizer.json"))
+    return to
 
 
 class TestSubwords:
@@ -56,15 +64,27 @@ class TestSubwords:
         assert ids == subwords.split(["a" * 12])[0] + subwords.split(["a" + "b" * 12])[0][1:]
         assert len(ids) == MOST_SUBWORDS
 
-    def test_a_tokenizer_that_has_nothing_for_a_form_is_refused(self, bert, tmp_path):
-        shutil.copytree(bert, tmp_path / "lossy")
-        tokenizer = Tokenizer(models.BPE({"a": 0}, []))
+    def test_what_a_byte_level_tokenizer_deletes_is_unknown(self, roberta, tmp_path):
+        tokenizer = Tokenizer.from_file(str(roberta / "tokenizer.json"))
+        tokenizer.normalizer = normalizers.Sequence([normalizers.Strip(), normalizers.Replace("x", "")])
+        subwords = Subwords(with_tokenizer(roberta, tokenizer, tmp_path / "deleting"))
+        assert subwords.split(["x", "axa"]) == [subwords.split(["\ufffd"])[0], subwords.split(["aa"])[0]]
+
+    @pytest.mark.parametrize(
+        "model",
+        [
+            models.BPE({"a": 0}, []),  # which leaves all other characters out
+            models.BPE({"a": 0}, [], unk_token="<unk>"),  # these raise errors instead
+            models.Unigram([("a", -1.0)], unk_id=None),
+            models.WordPiece({"a": 0}, unk_token="[UNK]"),
+            models.WordLevel({"a": 0}, unk_token="<unk>"),
+        ],
+    )
+    def test_a_tokenizer_that_loses_characters_is_refused(self, bert, tmp_path, model):
+        tokenizer = Tokenizer(model)
         tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-        tokenizer.save(str(tmp_path / "lossy" / "tokenizer.json"))
-        subwords = Subwords(tmp_path / "lossy")
-        assert subwords.split(["aa"]) == [[0, 0]]
-        with pytest.raises(BiplanarError, match=r"no sub-word for 'b'"):
-            subwords.split(["b"])
+        with pytest.raises(FileError, match=r"tokenizer\.json: this tokenizer loses characters"):
+            Subwords(with_tokenizer(bert, tokenizer, tmp_path / "lossy"))
 
     def test_too_few_positions_are_refused(self, bert, tmp_path):
         shutil.copytree(bert, tmp_path / "short")

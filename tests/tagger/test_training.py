@@ -16,7 +16,7 @@ from biplanar.tagger.config import CONFIGS, Config, ConfigError
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.layers import BiaffineArcs
-from biplanar.tagger.loop import enough_epochs, good_learning_rate
+from biplanar.tagger.loop import Pace, enough_epochs, good_learning_rate
 from biplanar.tagger.predict import parse_corpus
 from biplanar.tagger.teachers import ARCS, Member
 from biplanar.tagger.tensors import TensorBatch
@@ -84,6 +84,28 @@ class TestStep:
         assert loss > 0
         for name, parameter in trainer.network.named_parameters():
             assert not torch.equal(parameter, before[name]), name
+
+    def test_gradients_of_several_batches_are_added_up_for_one_update(self, sentences, monkeypatch):
+        """As encoders ask for that have no room for a large batch."""
+        monkeypatch.setattr(torch.optim.AdamW, "step", lambda _: None)  # so that gradients can be compared
+        several, *single = (trainer_of(sentences, {"dropout": 0.0, "word_dropout": 0.0}) for _ in range(3))
+        several.network.encoder.accumulate = 2
+        updates = []
+        monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda *_: updates.append(1))
+        batches = np.arange(4), np.arange(4, 8)
+        for trainer, batch in zip(single, batches, strict=True):
+            several._step(batch)
+            trainer._step(batch)
+        assert len(updates) == 3
+        for found, one, other in zip(*(trainer.network.parameters() for trainer in (several, *single)), strict=True):
+            torch.testing.assert_close(found.grad, (one.grad + other.grad) / 2)
+
+    def test_an_epoch_leaves_no_gradients_behind(self, sentences, monkeypatch):
+        trainer, gathered = trainer_of(sentences, {}), []
+        trainer.network.encoder.accumulate = 3
+        monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda *_: gathered.append(trainer._gathered))
+        *_, last = trainer._run_epoch(Pace(1, 1))
+        assert (sum(gathered), len(gathered)) == (last.batches, -(-last.batches // 3))
 
     @every_switch
     def test_the_loss_falls(self, sentences, switches):

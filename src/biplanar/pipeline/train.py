@@ -28,6 +28,7 @@ from biplanar.tagger.checkpoint import Origin, load_checkpoint, save_checkpoint,
 from biplanar.tagger.config import NO_SEGMENTER, SEGMENTERS, TAGGER, UDPIPE, Config
 from biplanar.tagger.distributed import Group, choose_own_device
 from biplanar.tagger.export import can_export, export_onnx
+from biplanar.tagger.export_transformer import ExportError
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.loop import Progress, TrainingLoop, duration
 from biplanar.tagger.network import Tagger
@@ -351,7 +352,10 @@ def _finish(
     network, _ = _load_network(folder)
     if can_export(network):
         yield Stage("exporting the network")
-        _export(folder, network, vocabulary)
+        try:
+            _export(folder, network, vocabulary)
+        except ExportError as error:
+            yield Stage(f"{error}; the model runs in PyTorch only")
     yield Stage("choosing the weights of decoding")
     parser = load(folder.path)
     decoding = tuned(config.decoding, parser.scorer, parser.inventory, dev, parser.batch_words)

@@ -19,7 +19,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import Tensor, nn
 
 from biplanar.data.arrays import Float32s
-from biplanar.errors import needing
+from biplanar.errors import BiplanarError, needing
 from biplanar.tagger.encoders.transformer import EXTRA, Transformer
 from biplanar.tagger.export_bilstm import FRAME, BiLstmExport, array_of, spell
 from biplanar.tagger.onnx_graph import MICROSOFT, Graph, set_properties
@@ -28,6 +28,10 @@ from biplanar.tagger.runtime import FORMS, SUBWORD_INPUTS
 OPSET = 18  # the oldest that PyTorch writes
 
 LEAST_SCALE = 1e-11  # of a row that is zero
+
+
+class ExportError(BiplanarError):
+    """An encoder that PyTorch cannot export, so that it runs there only."""
 
 
 class TransformerExport(BiLstmExport):
@@ -98,17 +102,21 @@ def _exported(module: _Contexts) -> onnx.ModelProto:
     if module.encoder.form_width:
         names.append(FORMS)
         inputs.append((torch.zeros(len(counts), module.encoder.form_width), {0: words}))
-    with _quiet(), torch.no_grad():
-        program = torch.onnx.export(
-            module,
-            tuple(tensor for tensor, _ in inputs),
-            dynamo=True,
-            input_names=names,
-            output_names=["vectors"],
-            dynamic_shapes=tuple(shape for _, shape in inputs),
-            opset_version=OPSET,
-            verbose=False,
-        )
+    try:
+        with _quiet(), torch.no_grad():
+            program = torch.onnx.export(
+                module,
+                tuple(tensor for tensor, _ in inputs),
+                dynamo=True,
+                input_names=names,
+                output_names=["vectors"],
+                dynamic_shapes=tuple(shape for _, shape in inputs),
+                opset_version=OPSET,
+                verbose=False,
+            )
+    except Exception as error:  # of many kinds
+        kind = module.encoder.pretrained.config.model_type
+        raise ExportError(f"PyTorch cannot export an encoder of type {kind} to ONNX") from error
     assert program is not None
     model: onnx.ModelProto = program.model_proto
     return model
@@ -141,9 +149,12 @@ def _quantise(model: onnx.ModelProto) -> None:
         elif node.op_type == "MatMul":
             _multiply(graph, node.input[0], numpy_helper.to_array(weight).T, node.output[0])
             done.add(weight.name)
-        elif node.op_type == "Gemm":  # of weights that are turned, and a bias
-            product = _multiply(graph, node.input[0], numpy_helper.to_array(weight), f"{node.output[0]}.product")
-            graph.add("Add", [product, node.input[2]], node.output[0])
+        elif node.op_type == "Gemm":  # whose weights may be turned, and which may have a bias
+            turned, bias = any(one.name == "transB" and one.i for one in node.attribute), node.input[2:]
+            table, name = numpy_helper.to_array(weight), f"{node.output[0]}.product" if bias else node.output[0]
+            product = _multiply(graph, node.input[0], table if turned else table.T, name)
+            if bias:
+                graph.add("Add", [product, *bias], node.output[0])
             done.add(weight.name)
         else:
             graph.nodes.append(node)

@@ -13,7 +13,7 @@ import numpy as np
 
 from biplanar.data.arrays import Int64s
 from biplanar.data.forest import offsets_of
-from biplanar.errors import BiplanarError, FileError, file_errors, needing
+from biplanar.errors import FileError, file_errors, needing
 from biplanar.tagger.features import MOST_FORMS, Batch
 
 # What a folder of a pre-trained encoder must have.
@@ -24,6 +24,9 @@ LONGEST_WINDOW, OVERLAP = 256, 96
 
 # Sub-words of a word: longer ones are known by their beginning and end only.
 MOST_SUBWORDS = 24
+
+# Characters that hardly any vocabulary has: a tokenizer that has nothing for unknown ones must spell them in bytes.
+RARE = "\ufffd\U00010380\U0001f99c"
 
 # A window has room for at least two long words beside the special sub-words.
 SHORTEST_WINDOW = 2 * MOST_SUBWORDS + 4
@@ -40,7 +43,7 @@ class Subwords:
         self.only_first = only_first
         self.path = Path(folder) / TOKENIZER
         self._tokenizer, values = _read_tokenizer(self.path), read_json(self.path)
-        self._unknown = _unknown(self._tokenizer, values)
+        self._unknown = _unknown(self._tokenizer, values, self.path)
         self.prefix, self.suffix = self._special()
         self.longest = _longest(read_json(Path(folder) / CONFIG), self.path)
         self._lock = Lock()
@@ -65,13 +68,11 @@ class Subwords:
         # A space comes first, as in a text: without it, byte-level tokenizers would give what ends a longer word.
         texts = [" " + form.encode("utf-8", "replace").decode() for form in forms]  # a lone surrogate is no UTF-8
         found = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        for form, encoding in zip(forms, found, strict=True):
+        for encoding in found:
             ids = encoding.ids
-            if not ids and self._unknown is None:
-                raise BiplanarError(f"{self.path}: no sub-word for {form!r}, and none for unknown words")
             if len(ids) > MOST_SUBWORDS:
                 ids = ids[: MOST_SUBWORDS // 2] + ids[-MOST_SUBWORDS // 2 :]
-            yield ids or [self._unknown]
+            yield ids or self._unknown
 
     def _special(self) -> tuple[list[int], list[int]]:
         """What stands before and after all others."""
@@ -201,12 +202,20 @@ def _read_tokenizer(path: Path) -> Any:
     return tokenizer
 
 
-def _unknown(tokenizer: Any, values: dict[str, Any]) -> int | None:
-    """The number of the sub-word for what is unknown, if there is one."""
+def _unknown(tokenizer: Any, values: dict[str, Any], path: Path) -> list[int]:
+    """The sub-words of what is unknown; a tokenizer that would leave it out is refused."""
     model = values.get("model")
     token, number = (model.get(key) if isinstance(model, dict) else None for key in ("unk_token", "unk_id"))
     found = tokenizer.token_to_id(token) if isinstance(token, str) else number
-    return found if isinstance(found, int) else None
+    if isinstance(found, int):
+        return [found]
+    try:
+        spelled = [tokenizer.encode(one, add_special_tokens=False).ids for one in RARE]
+    except Exception:  # the library raises no other kind
+        spelled = [[]]
+    if not all(spelled):
+        raise FileError(f"{path}: this tokenizer loses characters: it has no sub-word for unknown ones, and no bytes")
+    return list(spelled[0])
 
 
 def _longest(config: dict[str, Any], path: Path) -> int:

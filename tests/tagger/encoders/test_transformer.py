@@ -129,6 +129,18 @@ class TestLearning:
         for name, gradient in plain.items():
             torch.testing.assert_close(again[name], gradient, msg=name)
 
+    def test_half_precision_is_nearly_the_same(self, folder, tmp_path, monkeypatch):
+        """Of the pre-trained part alone, and in training."""
+        monkeypatch.setattr("biplanar.tagger.encoders.transformer._cpu_has_bfloat16", lambda: True)
+        encoder = encoder_of(self.without_dropout(folder, tmp_path / "still"))
+        exact = encode(encoder.train())
+        encoder.amp = True
+        found = encode(encoder)
+        assert found.dtype == torch.float32
+        assert not torch.equal(found, exact)
+        torch.testing.assert_close(found, exact, atol=0.1, rtol=0)
+        assert torch.equal(encode(encoder.eval()), exact)
+
     def test_what_is_frozen_has_no_gradients_and_no_rates(self, folder):
         encoder = encoder_of(folder, frozen=True)
         assert not self.gradients(encoder)
@@ -212,6 +224,13 @@ class TestRefusals:
     def test_an_unknown_kind_of_encoder(self, bert, tmp_path):
         with pytest.raises(FileError, match="transformers cannot read this encoder"):
             encoder_of(self.changed(bert, tmp_path / "other", model_type="newbert"))
+
+    def test_what_gives_sub_words_no_vectors_of_their_own(self, bert, tmp_path):
+        small = {"d_model": 32, "n_head": 4, "d_head": 8, "d_inner": 48, "block_sizes": [1], "num_hidden_layers": None}
+        for kind, values in {"vit": {"image_size": 32}, "funnel": small}.items():  # which sees pictures, and pools
+            other = self.changed(bert, tmp_path / kind, model_type=kind, **values)
+            with pytest.raises(FileError, match=f"an encoder of type {kind} does not give each sub-word a vector"):
+                encoder_of(other)
 
     def test_pickled_weights(self, bert, tmp_path):
         shutil.copytree(bert, tmp_path / "copy")

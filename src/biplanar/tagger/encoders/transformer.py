@@ -62,11 +62,14 @@ class Transformer(BiLstm):
         if settings.frozen:
             self.pretrained.requires_grad_(requires_grad=False)
         elif settings.checkpointing:
+            self.pretrained.config.use_cache = False  # else each training begins with a warning
             self.pretrained.activation_checkpointing_enable()
 
     def load_pretrained(self) -> None:
         """Read the weights of the pre-trained encoder."""
+        _check_layers(self.folder, self.pretrained.eval())
         self.pretrained.load_state_dict(_read_weights(self.folder))
+        self.train(self.training)
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         """The pre-trained encoder's, layer by layer."""
@@ -165,15 +168,24 @@ def find_pretrained(model: str, local_files_only: bool = False) -> Path:
 
 def _fetch(model: str, local_files_only: bool) -> Path:
     with needing(EXTRA, "fetching an encoder"):
-        from huggingface_hub import snapshot_download
-        from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+        from huggingface_hub import constants, errors, snapshot_download
     try:
         return Path(snapshot_download(model, allow_patterns=FILES, local_files_only=local_files_only))
-    except HFValidationError as error:
+    except errors.HFValidationError as error:
         raise FileError(f"{model}: no such folder, and not a name on the hub") from error
-    except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
-        message = f"no such folder, and not to be had from the hub ({first_line(error)})"
+    except errors.RepositoryNotFoundError as error:
+        message = (
+            f"no such folder, and no such model on {constants.ENDPOINT}; if it is private, log in by `hf auth login`"
+        )
         raise FileError(f"{model}: {message}") from error
+    except (errors.LocalEntryNotFoundError, errors.HfHubHTTPError, OSError) as error:
+        offline = local_files_only or constants.is_offline_mode()
+        why = (
+            "it is not in the cache, and downloads are switched off"
+            if offline
+            else first_line(error.__cause__ or error)
+        )
+        raise FileError(f"{model}: no such folder, and not to be had from the hub: {why}") from error
 
 
 def _make(folder: Path) -> Any:
@@ -185,7 +197,28 @@ def _make(folder: Path) -> Any:
         if config.is_encoder_decoder:
             raise FileError(f"{folder}: a model with a decoder is no encoder")
         make: Any = AutoModel.from_config  # without types
-        return _without_pooler(make(config, trust_remote_code=False, dtype=torch.float32))
+        encoder = _without_pooler(make(config, trust_remote_code=False, dtype=torch.float32))
+    if not hasattr(encoder.config, "hidden_size"):
+        raise _no_text_encoder(folder, encoder)
+    return encoder
+
+
+def _check_layers(folder: Path, encoder: Any) -> None:
+    """Refuse an encoder that reads pictures or sound, or sees several sub-words as one."""
+    ids = torch.zeros(1, 8, dtype=torch.int64, device=encoder.device)
+    try:
+        with torch.no_grad():
+            found = encoder(input_ids=ids, attention_mask=torch.ones_like(ids), output_hidden_states=True)
+        shapes = [state.shape for state in found.hidden_states]
+    except Exception as error:  # each encoder raises its own
+        raise _no_text_encoder(folder, encoder) from error
+    if shapes != [(*ids.shape, encoder.config.hidden_size)] * (encoder.config.num_hidden_layers + 1):
+        raise _no_text_encoder(folder, encoder)
+
+
+def _no_text_encoder(folder: Path, encoder: Any) -> FileError:
+    kind = encoder.config.model_type
+    return FileError(f"{folder}: an encoder of type {kind} does not give each sub-word a vector in each layer")
 
 
 def _read_weights(folder: Path) -> dict[str, Tensor]:
