@@ -183,7 +183,7 @@ class Source:
                 for raw in record.given_conllu():
                     list(raw.sentences())
             except FormatError as error:
-                return FormatError(record.path, record.line, str(error).removeprefix(f"{record.path}:{record.line}:"))
+                return FormatError(record.path, record.line, f"line {error.line} of its CoNLL-U: {error.message}")
         elif isinstance(record, FormatError) and self.on_error == STOP:
             raise record
         return record
