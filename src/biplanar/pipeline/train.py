@@ -17,7 +17,7 @@ from biplanar.decoding import DEFAULT_DECODER, DEFAULT_LABEL_DECODER
 from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lemmas import LemmaDictionary
-from biplanar.errors import BiplanarError, FileError, FormatError, UnknownNameError
+from biplanar.errors import BiplanarError, FileError, FormatError, check_name
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.card import write_card
 from biplanar.pipeline.loading import load, weights_of
@@ -206,8 +206,7 @@ def train_segmenter(
 ) -> Iterator[Event]:
     """Train what cuts text into words, as part of a model folder; with `tagger`, UDPipe's with its tagger."""
     kind = UDPIPE if tagger and config.segmenter.kind != NO_SEGMENTER else config.segmenter.kind
-    if kind not in SEGMENTERS:
-        raise UnknownNameError("kind of segmenter", kind, SEGMENTERS)
+    check_name("kind of segmenter", kind, SEGMENTERS)
     if kind == UDPIPE:
         from biplanar.tokenizer.udpipe import train_udpipe
 
