@@ -90,16 +90,18 @@ class FinalScores:
 
 @dataclass(frozen=True)
 class Estimate:
-    """How long a training will take, by its first batches."""
+    """How long a training will take, by its first batches; that of the segmenter counts units of text."""
 
     seconds: float
-    words_per_second: float
+    words_per_second: float  # or units
     on_cpu: bool
+    of_parser: bool = True
 
     def __str__(self) -> str:
-        text = f"about {duration(self.seconds)}, at {self.words_per_second:,.0f} words/s"
+        unit = "words" if self.of_parser else "units"
+        text = f"about {duration(self.seconds)}, at {self.words_per_second:,.0f} {unit}/s"
         hint = f"; without a GPU, the configuration 'fast' takes {FAST_SHARE} of the time of 'accurate'"
-        return text + hint if self.on_cpu and self.seconds > LONG else text
+        return text + hint if self.of_parser and self.on_cpu and self.seconds > LONG else text
 
 
 Event = Stage | Estimate | Progress | Record | SegmenterRecord | FinalScores
@@ -185,7 +187,8 @@ def _run(trainer: TrainingLoop, work: ModelFolder, origin: Origin) -> Iterator[E
         if is_record and event.best and trainer.group.is_first:
             save_weights(trainer.kept, work.weights)
         elif not is_record and not estimated and event.batch and now - began > ESTIMATE_AFTER:
-            yield Estimate(event.seconds_left, event.words_per_second, trainer.device.type == "cpu")
+            on_cpu, of_parser = trainer.device.type == "cpu", isinstance(trainer, Trainer)
+            yield Estimate(event.seconds_left, event.words_per_second, on_cpu, of_parser)
             estimated = True
         if trainer.group.is_first and (is_record or (event.batch == 0 and now - saved > SAVE_AFTER)):
             save_checkpoint(trainer, work.checkpoint, origin)
