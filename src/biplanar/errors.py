@@ -5,7 +5,7 @@ from __future__ import annotations
 import copyreg
 import difflib
 import importlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -65,6 +65,12 @@ class UnknownNameError(BiplanarError):
         nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
         hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
         super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(names)})")
+
+
+def check_name(kind: str, name: str, known: Collection[str]) -> None:
+    """Raise an error if a name is not among the known ones."""
+    if name not in known:
+        raise UnknownNameError(kind, name, known)
 
 
 @contextmanager

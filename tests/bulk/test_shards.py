@@ -350,17 +350,17 @@ class TestRecords:
             in_one(Source((tmp_path / "x.jsonl",)))
 
     BAD = (
-        b"[" * 10**5,
-        b'{"text": "a", "id": ' + b"1" * 5000 + b"}",
-        b'{"text": "a", "id": "\\ud800"}',
-        b'{"text": "\xff"}',
-        b'{"conllu": "1\\tx"}',
-        b"{}",
+        (b"[" * 10**5, "not a JSON object"),
+        (b'{"text": "a", "id": ' + b"1" * 5000 + b"}", "not a JSON object"),
+        (b'{"text": "a", "id": "\\ud800"}', "the field 'id' has a lone surrogate"),
+        (b'{"text": "\xff"}', "not UTF-8 text"),
+        (b'{"conllu": "1\\tx"}', "line 1 of its CoNLL-U: expected 10 columns"),
+        (b"{}", "the field 'text' is missing"),
     )
 
-    @pytest.mark.parametrize("bad", BAD, ids=range(len(BAD)))
+    @pytest.mark.parametrize(("bad", "message"), BAD, ids=range(len(BAD)))
     @pytest.mark.usefixtures("loaded_once")
-    def test_bad_records_stop_or_are_skipped(self, tmp_path, bad):
+    def test_bad_records_stop_or_are_skipped(self, tmp_path, bad, message):
         (tmp_path / "x.jsonl").write_bytes(b'{"text": "Yes."}\n' * 20 + bad + b'\n{"text": "No."}\n')
         source = Source((tmp_path / "x.jsonl",))
         for size in (100, 10**6):
@@ -369,7 +369,7 @@ class TestRecords:
                 list(plan.run(ThisProcess()))
             plan = Plan.of(replace(source, on_error="skip"), tmp_path / f"skip{size}", TASK, size=size)
             (skipped,) = [one for result in plan.run(ThisProcess()) for one in result.skipped]
-            assert "x.jsonl:21: " in skipped
+            assert f"x.jsonl:21: {message}" in skipped
             assert joined(plan.folder).count(b"# text = ") == 21
 
     def test_the_command_reports_what_it_skips(self, tmp_path, run):

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -57,7 +56,7 @@ def wait_for(process: subprocess.Popen[str], line: str) -> None:
 
 
 def rest(process: subprocess.Popen[str]) -> str:
-    return process.communicate(timeout=60)[1]
+    return process.communicate(timeout=60)[1]  # much less than any of these trainings takes without being ended
 
 
 def workers_of(process: subprocess.Popen[str]) -> dict[int, int]:
@@ -100,9 +99,7 @@ def test_two_processes_that_are_interrupted_and_resumed_give_what_one_gives(run:
 def test_a_killed_process_ends_the_others(tmp_path):
     process = start("--training.epochs=2000", "--training.evaluations=2000", "-o", str(tmp_path / "model"))
     wait_for(process, "epoch ")
-    start_of_end = time.monotonic()
     os.kill(workers_of(process)[1], signal.SIGKILL)
     told = rest(process)
     assert process.returncode
-    assert time.monotonic() - start_of_end < 30
     assert re.search(r"another process of this training has ended|SIGKILL", told)

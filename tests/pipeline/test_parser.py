@@ -81,10 +81,11 @@ class TestInputs:
         other = document[0].with_tree(biplanar.Tree((0, *range(1, len(document[0]))), ("x",) * len(document[0])))
         assert parser([other, ["Yes", "."]])[0] == document[0]
 
-    @pytest.mark.parametrize("given", [None, 3, [None], [["Yes", 3]], ["Yes.", ["Yes", "."]]])
+    @pytest.mark.parametrize("given", [None, 3, b"Yes.", [None], [["Yes", 3]], ["Yes.", ["Yes", "."]]])
     def test_what_cannot_be_parsed_is_refused(self, parser, given):
-        with pytest.raises(BiplanarError, match="cannot parse"):
+        with pytest.raises(BiplanarError, match="cannot parse") as refusal:
             parser(given)
+        assert repr(given) in str(refusal.value) or isinstance(given, list)
 
     def test_nothing(self, parser):
         assert len(parser("")) == 0
@@ -124,9 +125,10 @@ class TestPipe:
         assert (document.text, context) == ("Nobody came.", {"id": 1})
         assert (sentence.forms, kind) == (["Yes", "."], "words")
 
-    def test_one_text_is_no_stream_of_letters(self, parser):
+    @pytest.mark.parametrize("given", ["Nobody came.", b"Nobody came.", None, 3])
+    def test_what_is_no_stream_is_refused(self, parser, given):
         with pytest.raises(BiplanarError, match="pass a list"):
-            next(parser.pipe("Nobody came."))
+            next(parser.pipe(given))
 
 
 class TestBehaviour:

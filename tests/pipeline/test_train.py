@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import shutil
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
@@ -892,9 +893,16 @@ class TestTime:
         monkeypatch.setattr(train, "ESTIMATE_AFTER", 0)
         events = list(train_model(DATA, small(epochs=3), ModelFolder(tmp_path), device="cpu", threads=1))
         assert [type(one) for one in events[:4]] == [Stage, Progress, Estimate, Progress]
-        assert [one.on_cpu for one in events if isinstance(one, Estimate)] == [True]
+        assert [one.on_cpu for one in events if isinstance(one, Estimate) and one.of_parser] == [True]
         assert str(replace(events[2], seconds=600, words_per_second=1234)) == "about 10 min, at 1,234 words/s"
         assert "'fast'" in str(replace(events[2], seconds=6000))
+
+    def test_an_estimate_of_the_segmenter_is_by_units_of_text(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(train, "ESTIMATE_AFTER", 0)
+        config = small(epochs=1, segmenter="tagger")
+        events = list(train_model(DATA, config, ModelFolder(tmp_path), device="cpu", threads=1))
+        (estimate,) = [one for one in events if isinstance(one, Estimate) and not one.of_parser]
+        assert re.fullmatch(r"about .*, at [\d,]+ units/s", str(replace(estimate, seconds=6000)))
 
     def test_epochs_between_evaluations_are_saved(self, tmp_path, monkeypatch):
         monkeypatch.setattr(train, "SAVE_AFTER", 0)

@@ -23,7 +23,7 @@ from biplanar.data.files import (
 )
 from biplanar.data.formats import CONLLU, HORIZONTAL, INPUTS, JSONL, LINES, PARQUET, RECORDS, TEXT, input_format
 from biplanar.data.raw_text import comments_for, split_horizontal, split_vertical
-from biplanar.errors import FormatError, UnknownNameError
+from biplanar.errors import FormatError, check_name
 from biplanar.pipeline.parser import Parser
 from biplanar.pipeline.parser_io import chunked
 from biplanar.tokenizer.paragraphs import paragraphs_of, spaces_after, writable
@@ -109,8 +109,8 @@ class Source:
             ("value of --on-error", self.on_error, ON_ERROR),
             ("value of --line-breaks", self.line_breaks, LINE_BREAKS),
         ):
-            if value is not None and value not in known:
-                raise UnknownNameError(name, value, known)
+            if value is not None:
+                check_name(name, value, known)
 
     @property
     def paths(self) -> list[str]:
@@ -183,7 +183,7 @@ class Source:
                 for raw in record.given_conllu():
                     list(raw.sentences())
             except FormatError as error:
-                return FormatError(record.path, record.line, str(error).removeprefix(f"{record.path}:{record.line}:"))
+                return FormatError(record.path, record.line, f"line {error.line} of its CoNLL-U: {error.message}")
         elif isinstance(record, FormatError) and self.on_error == STOP:
             raise record
         return record

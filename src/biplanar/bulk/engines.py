@@ -12,7 +12,7 @@ from biplanar.bulk.chunks import LEAST_WORDS, Source
 from biplanar.bulk.processes import work_in_order
 from biplanar.bulk.ray_data import RayData
 from biplanar.bulk.task import ChunkParser, Result, Task
-from biplanar.errors import UnknownNameError
+from biplanar.errors import check_name
 from biplanar.pipeline.parser import CHUNK_BATCHES, CHUNK_WORDS
 
 T = TypeVar("T")
@@ -124,8 +124,7 @@ ENGINES: dict[str, Callable[[EngineConfig], Engine]] = {
 def make_engine(config: EngineConfig, name: str | None = None) -> Engine:
     """The engine of that name; without one, what suits the number of workers."""
     name = name or ("process" if config.workers == 1 else "processes")
-    if name not in ENGINES:
-        raise UnknownNameError("engine", name, ENGINES)
+    check_name("engine", name, ENGINES)
     return ENGINES[name](config)
 
 

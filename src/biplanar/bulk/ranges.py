@@ -13,7 +13,7 @@ from typing import IO
 from biplanar.bulk.records import row_group_sizes
 from biplanar.data.files import BUFFER, UTF_8, count_lines, display_name, is_utf8, read_buffers
 from biplanar.data.formats import COMPRESSED, CONLLU, HORIZONTAL, JSONL, LINES, PARQUET, TEXT, input_format
-from biplanar.errors import FileError
+from biplanar.errors import file_errors
 
 # Possessive, as backtracking would need a hundred times the memory of the blank lines themselves.
 _BLANK_LINES = re.compile(rb"\r?\n(?:[ \t\r]*+\n)++")
@@ -48,7 +48,7 @@ def cut_file(
     With `ranges`, the characters before each range of raw text are counted.
     """
     file_format = file_format or input_format(path)
-    try:
+    with file_errors(display_name(path)):
         length = Path(path).stat().st_size
         if file_format == PARQUET:
             return _cut_parquet(path, size)
@@ -56,8 +56,6 @@ def cut_file(
             return [FileRange(path, size=length)]
         with Path(path).open("rb") as stream:
             found = list(_cut_plain(path, stream, file_format, length, math.ceil(length / size)))
-    except OSError as error:
-        raise FileError(f"{display_name(path)}: {error.strerror or error}") from error
     is_counted = file_format == JSONL or (ranges and file_format in (TEXT, LINES))
     return list(_counted(found, file_format)) if is_counted else found
 

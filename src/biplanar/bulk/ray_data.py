@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from biplanar.bulk.processes import MOST_ATTEMPTS, failure
-from biplanar.errors import BiplanarError, UnfinishedError, need
+from biplanar.errors import BiplanarError, UnfinishedError, first_line, need
 
 if TYPE_CHECKING:
     from biplanar.bulk.engines import EngineConfig
@@ -141,8 +141,8 @@ def _cluster(ray: Any, config: EngineConfig, threads: int) -> Iterator[None]:
                 cpus = threads * max(config.workers, config.max_workers or 0)
                 ray.init("local", num_cpus=cpus, include_dashboard=False, **quiet)
     except (OSError, RuntimeError, ValueError) as error:
-        message = str(error).strip().partition("\n")[0]
-        raise BiplanarError(f"--address: no Ray cluster at {address or 'this machine'} ({message})") from error
+        where = address or "this machine"
+        raise BiplanarError(f"--address: no Ray cluster at {where} ({first_line(error)})") from error
     try:
         with _ending_quietly(ray, handler):
             yield

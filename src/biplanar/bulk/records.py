@@ -45,8 +45,8 @@ class Record:
         try:
             shown = str(line if name is None else name).replace("\n", " ").replace("\r", " ")
             shown.encode()
-        except ValueError as error:  # a lone surrogate, or an integer with too many digits to be shown
-            raise FormatError(path, line, f"the field 'id' cannot be written: {error}") from error
+        except UnicodeEncodeError as error:
+            raise FormatError(path, line, "the field 'id' has a lone surrogate, which cannot be written") from error
         return cls(shown, content, chosen == CONLLU, name is not None, path, line)
 
     @property

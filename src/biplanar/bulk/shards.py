@@ -35,7 +35,7 @@ from biplanar.data.formats import (
     without_compression,
 )
 from biplanar.decoding.beam import Outcome
-from biplanar.errors import BiplanarError, FileError, FormatError
+from biplanar.errors import BiplanarError, FileError, FormatError, file_errors
 from biplanar.pipeline.loading import Placement
 
 SHARD_BYTES = 32 * 10**6
@@ -158,12 +158,10 @@ class Plan:
         foreign = sorted(name for name in names - known if (self.folder / name).exists())
         if foreign and not overwrite:
             raise FileError(f"{self.folder / foreign[0]} exists already; {HINT}")
-        try:
+        with file_errors(self.folder):
             if overwrite:
                 self._remove(names)
             self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileError(f"{self.folder}: {error.strerror or error}") from error
         with writing(self.folder / PLAN) as stream:
             all_inputs = before.get("inputs", {}) | inputs
             json.dump({"settings": settings, "inputs": all_inputs, "shards": sorted(names | known)}, stream, indent=1)

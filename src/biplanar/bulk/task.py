@@ -12,7 +12,7 @@ from biplanar.data.conllu import Sentence, write_conllu
 from biplanar.data.conversions import BEGINNINGS
 from biplanar.data.formats import DRAWINGS, JSON, OUTPUTS, TREE
 from biplanar.decoding.beam import Outcome
-from biplanar.errors import BiplanarError, UnknownNameError
+from biplanar.errors import BiplanarError, check_name
 from biplanar.pipeline.loading import Placement, load
 from biplanar.pipeline.options import ParseOptions
 from biplanar.pipeline.parser import Parser
@@ -56,8 +56,7 @@ class Task:
     columns: tuple[str, ...] = ()  # to draw under the words
 
     def __post_init__(self) -> None:
-        if self.format not in OUTPUTS:
-            raise UnknownNameError("output format", self.format, OUTPUTS)
+        check_name("output format", self.format, OUTPUTS)
         if self.columns:
             from biplanar.draw.layout import check_columns  # here, as few ask for pictures
 

@@ -13,7 +13,7 @@ import typer
 
 from biplanar.cli.common import TEXT_ENCODING, split_names
 from biplanar.data.files import UTF_8, display_name, writing
-from biplanar.errors import BiplanarError, UnknownNameError
+from biplanar.errors import BiplanarError, check_name
 
 if TYPE_CHECKING:
     from biplanar.draw import Entry
@@ -48,8 +48,8 @@ def draw(
     ending = ".txt" if output == "-" else Path(output).suffix
     if ending not in ENDINGS:
         raise BiplanarError(f"{output}: cannot draw to a file of this ending (known: {', '.join(ENDINGS)})")
-    if only not in (None, *FILTERS):
-        raise UnknownNameError("filter", only or "", FILTERS)
+    if only is not None:
+        check_name("filter", only, FILTERS)
     if against is None and only == "different":
         raise BiplanarError("--only different needs --against SYSTEM")
     if against is not None and (encoding is not None or graphs):

@@ -9,7 +9,7 @@ import typer
 from biplanar.cli.common import LINE_BREAKS, MODEL, OUTPUT, TEXT_ENCODING, input_option, output_option
 from biplanar.data.files import UTF_8, read_lines, writing
 from biplanar.data.formats import CONLLU, HORIZONTAL, TEXT, VERTICAL
-from biplanar.errors import UnknownNameError
+from biplanar.errors import check_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,9 +45,8 @@ def segment(
     from biplanar.pipeline.loading import load_segmenter
     from biplanar.pipeline.model_folder import ModelFolder
 
-    for name, value, known in (("input", kind, INPUTS), ("output format", form, OUTPUTS)):
-        if value not in known:
-            raise UnknownNameError(name, value, known)
+    check_name("input", kind, INPUTS)
+    check_name("output format", form, OUTPUTS)
     segmenter = load_segmenter(ModelFolder.find(model))
     lines = iter([text]) if text is not None else (f"{line}\n" for _, line in read_lines(file, text_encoding))
     if kind == TOKENS:

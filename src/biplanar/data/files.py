@@ -15,7 +15,7 @@ from typing import IO, Protocol, TextIO, cast
 
 from biplanar.data.compression import CorruptError, Decompressor
 from biplanar.data.formats import COMPRESSED
-from biplanar.errors import BiplanarError, FileError, FormatError, UnfinishedError
+from biplanar.errors import BiplanarError, FileError, FormatError, UnfinishedError, file_errors
 
 if sys.platform != "win32":
     import fcntl
@@ -47,7 +47,7 @@ def read_buffers(path: str | Path, start: int = 0, end: int | None = None) -> It
     """
     name, left = display_name(path), sys.maxsize if end is None else end - start
     try:
-        with _open(path) as stream:
+        with file_errors(name), _open(path) as stream:
             if start:
                 stream.seek(start)
             while buffer := stream.read(min(BUFFER, left)):
@@ -55,8 +55,6 @@ def read_buffers(path: str | Path, start: int = 0, end: int | None = None) -> It
                 yield buffer
     except CorruptError as error:
         raise FileError(f"{name}: truncated or corrupt {Path(name).suffix[1:]} data ({error})") from error
-    except OSError as error:
-        raise FileError(f"{name}: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -190,12 +188,10 @@ def writing(path: str | Path) -> Iterator[TextIO]:
         sys.stdout.flush()
         return
     target = Path(path)
-    try:
+    with file_errors(target):
         in_place = target.exists() and not target.is_file()  # a pipe or a device is written to, never replaced
         with target.open("w", encoding="utf-8", newline="") if in_place else _replacing(target) as stream:
             yield stream
-    except OSError as error:
-        raise FileError(f"{target}: {error.strerror or error}") from error
 
 
 @contextmanager

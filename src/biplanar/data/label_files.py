@@ -12,7 +12,7 @@ from typing import Any
 
 from biplanar.data.conllu import find_misfit
 from biplanar.data.files import UTF_8, display_name, read_lines
-from biplanar.errors import FormatError, UnknownNameError
+from biplanar.errors import FormatError, check_name
 
 # A sentence's columns by name: form, upos (only where the encoding needs it), the encoding's tasks, deprel.
 Columns = dict[str, list[str]]
@@ -92,8 +92,7 @@ LAYOUTS = {"tsv": LabelLayout(_to_tsv, _from_tsv), "jsonl": LabelLayout(_to_json
 
 def get_layout(name: str) -> LabelLayout:
     """The layout of that name."""
-    if name not in LAYOUTS:
-        raise UnknownNameError("layout", name, LAYOUTS)
+    check_name("layout", name, LAYOUTS)
     return LAYOUTS[name]
 
 

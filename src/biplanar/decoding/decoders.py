@@ -15,7 +15,7 @@ from biplanar.decoding.candidates import best_given_heads, best_labels
 from biplanar.decoding.inventory import ROOT
 from biplanar.decoding.repair import Repair, repair_cleanly, repair_like_the_authors
 from biplanar.decoding.sentences import ScoredSentences
-from biplanar.errors import UnknownNameError
+from biplanar.errors import check_name
 from biplanar.plugins import add_installed
 
 
@@ -100,8 +100,8 @@ def all_decoders() -> dict[str, Decoder]:
 
 def get_decoder(name: str) -> Decoder:
     """The decoder of that name."""
-    if name not in DECODERS and name not in all_decoders():
-        raise UnknownNameError("decoder", name, DECODERS)
+    if name not in DECODERS:
+        check_name("decoder", name, all_decoders())
     return DECODERS[name]
 
 
@@ -109,6 +109,5 @@ def get_repair(name: str) -> Repair:
     """The repair of a decoder that takes labels alone."""
     known = DECODERS if name in DECODERS else all_decoders()
     repairs = {key: decoder.repair for key, decoder in known.items() if decoder.repair is not None}
-    if name not in repairs:
-        raise UnknownNameError("decoder", name, repairs)
+    check_name("decoder", name, repairs)
     return repairs[name]

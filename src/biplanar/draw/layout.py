@@ -11,7 +11,7 @@ from typing import NamedTuple
 from biplanar.data.conllu import FEATS, LEMMA, UPOS, XPOS, Sentence
 from biplanar.data.words import parse_feats
 from biplanar.draw.arcs import PlacedArc
-from biplanar.errors import UnknownNameError
+from biplanar.errors import check_name
 
 Reach = tuple[int, int]  # how far something reaches to the left and to the right of a centre
 Rows = Mapping[str, Sequence[str]]  # texts under the words, a text for each word behind a name
@@ -159,8 +159,7 @@ def _turn(arc: PlacedArc, word: int) -> tuple[int, int]:
 def check_columns(names: Iterable[str]) -> None:
     """Raise an error if one of the names is that of no column."""
     for name in names:
-        if name not in COLUMNS:
-            raise UnknownNameError("column", name, COLUMNS)
+        check_name("column", name, COLUMNS)
 
 
 def columns_of(sentence: Sentence, names: Iterable[str]) -> dict[str, list[str]]:

@@ -17,6 +17,7 @@ from biplanar.draw.svg import MOST_LEVELS, Canvas, Pen, canvas_of, shortened, to
 from biplanar.draw.terminal import draw_tree
 from biplanar.draw.text import element
 from biplanar.encodings import get_encoding
+from biplanar.encodings.encoding import encoded
 from biplanar.errors import TreeError
 
 SIDES = {ABOVE: "gold", BELOW: "system"}
@@ -168,10 +169,8 @@ def label_rows(sentence: Sentence, encoding: str) -> dict[str, tuple[str, ...]]:
     how = get_encoding(encoding)
     if how.needs_upos:
         sentence.check_tagged(encoding)
-    try:
-        columns = how.encode(Forest.from_trees([sentence.tree], [sentence.upos] if how.needs_upos else None))
-    except TreeError as error:
-        raise sentence.error_at(1, str(error)) from error
+    forest = Forest.from_trees([sentence.tree], [sentence.upos] if how.needs_upos else None)
+    columns = encoded(how, forest, [sentence])
     return {task: tuple(column.labels()) for task, column in zip(how.tasks, columns, strict=True)}
 
 

@@ -27,7 +27,7 @@ from biplanar.draw.arcs import (
 )
 from biplanar.draw.layout import Layout, Measure, Rows, column_rows
 from biplanar.draw.text import element, escaped, is_right_to_left, plain, shorten, text_width
-from biplanar.errors import UnknownNameError
+from biplanar.errors import check_name
 
 MOST_LEVELS = 30  # on each side; an arc that lies further out gives the number of its head instead
 WORD_SIZE, SMALL_SIZE = 16, 12  # of letters; the small ones are those of relations, labels and names
@@ -174,8 +174,7 @@ THEMES = ("auto", "light", "dark")
 
 def get_palette(theme: str) -> Palette:
     """The colours that a picture has by itself; with `auto` its reader's theme may change them."""
-    if theme not in THEMES:
-        raise UnknownNameError("theme", theme, THEMES)
+    check_name("theme", theme, THEMES)
     return DARK if theme == "dark" else LIGHT
 
 

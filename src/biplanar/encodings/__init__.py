@@ -13,7 +13,7 @@ from biplanar.encodings.hierarchical import Hierarchical
 from biplanar.encodings.lifting import SCHEMES, with_lifting
 from biplanar.encodings.positions import Positions, RelativePos
 from biplanar.encodings.transitions import ARC_EAGER, ARC_HYBRID, ARC_STANDARD, COVINGTON, Transitions
-from biplanar.errors import UnknownNameError
+from biplanar.errors import check_name
 from biplanar.planes.assignment import STRATEGIES
 from biplanar.plugins import add_installed
 
@@ -53,6 +53,6 @@ def get_encoding(name: str) -> Encoding:
     inner, plus, scheme = name.partition("+")
     if plus and inner in PROJECTIVE:
         return with_lifting(ENCODINGS[inner], scheme)
-    if name not in ENCODINGS and name not in all_encodings():
-        raise UnknownNameError("encoding", name, ENCODINGS)
+    if name not in ENCODINGS:
+        check_name("encoding", name, all_encodings())
     return ENCODINGS[name]

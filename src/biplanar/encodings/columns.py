@@ -24,7 +24,7 @@ from biplanar.encodings.graphs import (
 )
 from biplanar.encodings.lemmas import apply_rule, make_rule, rule_parts
 from biplanar.encodings.relations import AnnotatedTrees, decode_deps
-from biplanar.errors import UnknownNameError
+from biplanar.errors import check_name
 from biplanar.plugins import add_installed
 
 UNLABELLED = -1  # the number of a label that is not known, so that nothing is learned from it
@@ -198,6 +198,5 @@ def _get_column(name: str) -> list[OutputColumn]:
         return [COLUMNS[graph_task(labels)] for labels in (arcs, RELATION, EXTRA)]
     if name not in COLUMNS:
         add_installed("columns", COLUMNS)
-    if name not in COLUMNS:
-        raise UnknownNameError("column", name, [*COLUMNS, GRAPHS])
+    check_name("column", name, [*COLUMNS, GRAPHS])
     return [COLUMNS[name]]

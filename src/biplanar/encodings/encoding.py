@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from biplanar.data.arrays import Int8s, Int32s, Int64s
+from biplanar.data.conllu import Sentence
 from biplanar.data.forest import Column, Forest
+from biplanar.errors import TreeError
 
 # The kinds of labels that decoders know: labels that move stacks (of a `StackEncoding`), labels of one task that each
 # name a head, and labels of one task that drive an automaton (of an `AutomatonEncoding`).
@@ -50,6 +52,14 @@ class WithoutPlanes:
     def planes(self, forest: Forest) -> Int8s | None:
         """None."""
         return None
+
+
+def encoded(encoding: Encoding, forest: Forest, sentences: Sequence[Sentence]) -> tuple[Column, ...]:
+    """The labels of the trees of some sentences; an error names the line of the one that has none."""
+    try:
+        return encoding.encode(forest)
+    except TreeError as error:
+        raise sentences[error.sentence].error_at(1, str(error)) from error
 
 
 def kind_of(encoding: Encoding) -> str | None:

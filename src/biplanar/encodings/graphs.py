@@ -26,7 +26,7 @@ from biplanar.data.forest import Column, Forest
 from biplanar.data.graph import STEP, Graph, reachable, read_graph
 from biplanar.encodings.relations import AnnotatedTrees, Arc, decode_deps, encode_relations, universal
 from biplanar.encodings.stacks import POP_DEPENDENT, POP_HEAD, PUSH_DEPENDENT, PUSH_HEAD, SYMBOLS
-from biplanar.errors import UnknownNameError
+from biplanar.errors import check_name
 
 # The tasks beside that of the arcs: the relation of a word's own arc, and those of its others.
 RELATION, EXTRA = "relation", "extra"
@@ -177,9 +177,8 @@ class Delta:
         return Column.of(label for pair in zip(graphs, _heads(forest), strict=True) for label in self._labels(*pair))
 
     def _labels(self, graph: Graph, heads: Sequence[int]) -> Iterator[str]:
-        arcs, basic = Counter(_arcs(graph)), Counter(zip(heads, range(1, len(heads) + 1), strict=True))
-        dropped = {dependent for _, dependent in basic - arcs}
-        for word, label in enumerate(self.brackets.labels(list((arcs - basic).elements()), len(heads)), 1):
+        further, dropped = _differences(graph, heads)
+        for word, label in enumerate(self.brackets.labels(further, len(heads)), 1):
             yield label if word not in dropped else DROPPED + label.replace(EMPTY, "")
 
     def decode(self, labels: Column, forest: Forest) -> Changes:
@@ -221,16 +220,21 @@ class Paths:
 
 def _ways(graph: Graph, heads: Sequence[int], relations: Sequence[str]) -> Iterator[str]:
     """The labels of a sentence."""
-    arcs, basic = Counter(_arcs(graph)), Counter(zip(heads, range(1, len(heads) + 1), strict=True))
-    dropped, steps = {dependent for _, dependent in basic - arcs}, {}
+    (further, dropped), steps = _differences(graph, heads), dict[int, tuple[int, str]]()
     for (head, relation), dependents in _steps(heads, relations).items():
         for number, dependent in enumerate(dependents, 1):
             steps[dependent] = (head, f"{DOWN}{relation}{number if number > 1 else ''}")
     extra = defaultdict[int, list[str]](list)
-    for head, word in sorted((arcs - basic).elements()):
+    for head, word in sorted(further):
         extra[word].append(_way(word, head, heads, steps))
     for word in range(1, len(heads) + 1):
         yield (DROPPED if word in dropped else "") + "|".join(extra[word]) or EMPTY
+
+
+def _differences(graph: Graph, heads: Sequence[int]) -> tuple[Arcs, set[int]]:
+    """The arcs that a tree does not have, and the words whose arc in the tree is not in the graph."""
+    arcs, basic = Counter(_arcs(graph)), Counter(zip(heads, range(1, len(heads) + 1), strict=True))
+    return list((arcs - basic).elements()), {dependent for _, dependent in basic - arcs}
 
 
 def _way(word: int, target: int, heads: Sequence[int], steps: Mapping[int, tuple[int, str]]) -> str:
@@ -311,8 +315,7 @@ DEFAULT_GRAPH_ENCODING = "paths"
 
 def get_graph_encoding(name: str) -> GraphEncoding:
     """The encoding of that name."""
-    if name not in GRAPH_ENCODINGS:
-        raise UnknownNameError("encoding of graphs", name, GRAPH_ENCODINGS)
+    check_name("encoding of graphs", name, GRAPH_ENCODINGS)
     return GRAPH_ENCODINGS[name]
 
 

@@ -15,7 +15,7 @@ from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Int32s, Int64s
 from biplanar.data.forest import Column, Forest
 from biplanar.encodings.encoding import Encoding
-from biplanar.errors import UnknownNameError
+from biplanar.errors import check_name
 from biplanar.planes.crossings import is_arc_nonprojective
 
 UP, DOWN = "↑", "↓"
@@ -32,8 +32,7 @@ class Lifting:
     scheme: str
 
     def __post_init__(self) -> None:
-        if self.scheme not in SCHEMES:
-            raise UnknownNameError("lifting", self.scheme, SCHEMES)
+        check_name("lifting", self.scheme, SCHEMES)
 
     def lift(self, forest: Forest) -> Forest:
         """Projective trees, whose relations say what was done."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from biplanar.data.conllu import DEPS, FORM, Sentence, read_conllu
-from biplanar.errors import FormatError, UnknownNameError
+from biplanar.errors import FormatError, check_name
 from biplanar.evaluation.alignment import Alignment, Score, SpannedText, align
 from biplanar.evaluation.bootstrap import Bootstrap, paired_bootstrap
 from biplanar.evaluation.breakdowns import BREAKDOWNS, Judged
@@ -61,8 +61,7 @@ def evaluate(
     """
     kinds = [*by, *(["known"] if train is not None else [])]
     for kind in kinds:
-        if kind not in BREAKDOWNS:
-            raise UnknownNameError("breakdown", kind, BREAKDOWNS)
+        check_name("breakdown", kind, BREAKDOWNS)
     known = None if train is None else frozenset(form for sentence in _read(train) for form in sentence.column(FORM))
     alignment = align(SpannedText.from_sentences(_read(gold)), SpannedText.from_sentences(_read(system)))
     every = {**conll18_scores(alignment), **tree_scores(alignment)}

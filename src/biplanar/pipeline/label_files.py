@@ -21,9 +21,10 @@ from biplanar.data.label_files import get_layout, read_labels
 from biplanar.decoding import decode_forest
 from biplanar.decoding.labels import label_rows, rows_forest
 from biplanar.encodings import Encoding
+from biplanar.encodings.encoding import encoded
 from biplanar.encodings.graphs import EXTRA, RELATION, GraphEncoding, decode_graphs, encode_graphs
 from biplanar.encodings.lifting import lift
-from biplanar.errors import LabelError, TreeError
+from biplanar.errors import LabelError
 from biplanar.pipeline.parser_io import chunked
 
 # Sentences that are encoded or decoded at once: enough for the compiled loops, few enough for any memory.
@@ -49,7 +50,7 @@ def encode_file(
         if encoding.needs_upos:
             for sentence in sentences:
                 sentence.check_tagged(encoding.name)
-        columns = _encode(forest, encoding, sentences)
+        columns = encoded(encoding, forest, sentences)
         report.not_covered += _count_not_covered(forest, encoding, columns)
         for sentence, rows in zip(sentences, label_rows(columns, lift(encoding, forest)), strict=True):
             words = [sentence.forms, sentence.upos] if encoding.needs_upos else [sentence.forms]
@@ -120,13 +121,6 @@ def decode_graph_file(
 def column_names(encoding: Encoding) -> list[str]:
     """What stands in each column of a file of labels."""
     return ["form", *(["upos"] if encoding.needs_upos else []), *encoding.tasks, "deprel"]
-
-
-def _encode(forest: Forest, encoding: Encoding, sentences: list[Sentence]) -> tuple[Column, ...]:
-    try:
-        return encoding.encode(forest)
-    except TreeError as error:
-        raise sentences[error.sentence].error_at(1, str(error)) from error
 
 
 def _count_not_covered(forest: Forest, encoding: Encoding, columns: tuple[Column, ...]) -> int:

@@ -12,7 +12,7 @@ from biplanar.decoding.inventory import LabelInventory, Weights
 from biplanar.decoding.scores import DEPREL
 from biplanar.encodings import get_encoding
 from biplanar.encodings.columns import get_columns
-from biplanar.errors import BiplanarError, FileError, UnknownNameError, needing
+from biplanar.errors import BiplanarError, FileError, UnknownNameError, check_name, needing
 from biplanar.pipeline.hub import is_hub_name, pinned
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.parser import Parser
@@ -43,8 +43,8 @@ class Placement:
     def of(cls, model: str | Path | None, device: str = "cpu", runtime: str | None = None) -> Placement:
         """Decide for a model (`ModelFolder.find`); `auto` is the fastest device that it can run on."""
         folder = ModelFolder.find(model)
-        if runtime not in (None, *RUNTIMES):
-            raise UnknownNameError("runtime", runtime or "", RUNTIMES)
+        if runtime is not None:
+            check_name("runtime", runtime, RUNTIMES)
         if device == "auto" and (runtime in ("int8", "onnx") or not folder.weights.exists()):
             device = "cpu"
         device = find_device(device)

@@ -9,7 +9,7 @@ from biplanar.decoding import DEFAULT_DECODER, get_decoder
 from biplanar.decoding.beam import Beam
 from biplanar.decoding.inventory import LabelInventory
 from biplanar.decoding.tree_decoder import TreeDecoder
-from biplanar.errors import BiplanarError, UnknownNameError
+from biplanar.errors import BiplanarError, check_name
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,7 @@ class ParseOptions:
         """The same with some options replaced, by their names."""
         known = [one.name for one in fields(self)]
         for name in changes:
-            if name not in known:
-                raise UnknownNameError("option", name, known)
+            check_name("option", name, known)
         return replace(self, **changes) if changes else self
 
     def tree_decoder(self, inventory: LabelInventory) -> TreeDecoder:

@@ -200,8 +200,8 @@ class Parser:
         Trees are replaced. What the model predicts beside them (`inventory.output_columns`) fills empty columns, with
         `retag` all; the others are kept. With `probabilities`, MISC says how likely each word's head is (`HeadProb`).
         """
-        if isinstance(items, str):
-            raise BiplanarError("pipe takes several texts: pass a list, or call the parser with the text")
+        if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+            raise BiplanarError(f"cannot parse {items!r} as a stream: pass a list of texts, documents or sentences")
         chosen = options.changed(**changes)
         pairs = items if as_tuples else ((item, None) for item in items)
         enough = self.chunk_words(chosen)
@@ -321,7 +321,7 @@ def _items(text: Any) -> Sequence[Any]:
     """What was given to be parsed, as a list."""
     if isinstance(text, (str, Document, Sentence)):
         return [text]
-    if not isinstance(text, Iterable):
+    if isinstance(text, bytes) or not isinstance(text, Iterable):
         raise BiplanarError(f"cannot parse {text!r}: pass a text, a document, or sentences")
     return text if isinstance(text, Sequence) else list(text)
 

@@ -17,7 +17,7 @@ from biplanar.decoding import DEFAULT_DECODER, DEFAULT_LABEL_DECODER
 from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lemmas import LemmaDictionary
-from biplanar.errors import BiplanarError, FileError, FormatError, UnknownNameError
+from biplanar.errors import BiplanarError, FileError, FormatError, check_name
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.card import write_card
 from biplanar.pipeline.loading import load, weights_of
@@ -91,16 +91,18 @@ class FinalScores:
 
 @dataclass(frozen=True)
 class Estimate:
-    """How long a training will take, by its first batches."""
+    """How long a training will take, by its first batches; that of the segmenter counts units of text."""
 
     seconds: float
-    words_per_second: float
+    words_per_second: float  # or units
     on_cpu: bool
+    of_parser: bool = True
 
     def __str__(self) -> str:
-        text = f"about {duration(self.seconds)}, at {self.words_per_second:,.0f} words/s"
+        unit = "words" if self.of_parser else "units"
+        text = f"about {duration(self.seconds)}, at {self.words_per_second:,.0f} {unit}/s"
         hint = f"; without a GPU, the configuration 'fast' takes {FAST_SHARE} of the time of 'accurate'"
-        return text + hint if self.on_cpu and self.seconds > LONG else text
+        return text + hint if self.of_parser and self.on_cpu and self.seconds > LONG else text
 
 
 Event = Stage | Estimate | Progress | Record | SegmenterRecord | FinalScores
@@ -186,7 +188,8 @@ def _run(trainer: TrainingLoop, work: ModelFolder, origin: Origin) -> Iterator[E
         if is_record and event.best and trainer.group.is_first:
             save_weights(trainer.kept, work.weights)
         elif not is_record and not estimated and event.batch and now - began > ESTIMATE_AFTER:
-            yield Estimate(event.seconds_left, event.words_per_second, trainer.device.type == "cpu")
+            on_cpu, of_parser = trainer.device.type == "cpu", isinstance(trainer, Trainer)
+            yield Estimate(event.seconds_left, event.words_per_second, on_cpu, of_parser)
             estimated = True
         if trainer.group.is_first and (is_record or (event.batch == 0 and now - saved > SAVE_AFTER)):
             save_checkpoint(trainer, work.checkpoint, origin)
@@ -207,8 +210,7 @@ def train_segmenter(
 ) -> Iterator[Event]:
     """Train what cuts text into words, as part of a model folder; with `tagger`, UDPipe's with its tagger."""
     kind = UDPIPE if tagger and config.segmenter.kind != NO_SEGMENTER else config.segmenter.kind
-    if kind not in SEGMENTERS:
-        raise UnknownNameError("kind of segmenter", kind, SEGMENTERS)
+    check_name("kind of segmenter", kind, SEGMENTERS)
     if kind == UDPIPE:
         from biplanar.tokenizer.udpipe import train_udpipe
 

@@ -10,7 +10,7 @@ from biplanar.compiled import compiled
 from biplanar.data.arrays import Bools, Bytes, Int8s, Int32s, Int64s
 from biplanar.data.forest import Forest
 from biplanar.data.tree import Tree
-from biplanar.errors import UnknownNameError
+from biplanar.errors import check_name
 from biplanar.planes.crossings import components
 
 Planes = Int8s
@@ -42,8 +42,7 @@ STRATEGIES = {
 
 def planes_of(tree: Tree, strategy: str) -> tuple[int, ...]:
     """The plane (1 or 2) of every word's arc; 0 for the root's arc and for arcs that fit in neither plane."""
-    if strategy not in STRATEGIES:
-        raise UnknownNameError("strategy", strategy, STRATEGIES)
+    check_name("strategy", strategy, STRATEGIES)
     return tuple(assign_planes(Forest.from_trees([tree]), STRATEGIES[strategy]).tolist())
 
 

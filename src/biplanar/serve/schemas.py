@@ -13,7 +13,7 @@ from typing_extensions import TypedDict  # which pydantic wants before Python 3.
 from biplanar.decoding import DEFAULT_DECODER
 from biplanar.draw.layout import COLUMNS
 from biplanar.encodings.replay import Step
-from biplanar.errors import UnknownNameError
+from biplanar.errors import check_name
 from biplanar.serve.responses import refusal
 
 Requested = TypeVar("Requested", bound=BaseModel)
@@ -82,8 +82,7 @@ def read_json(body: bytes, kind: type[Requested]) -> Requested:
     if not isinstance(values, dict):
         raise refusal("body: not a JSON object")
     for name in values:  # pydantic would list all unknown fields, of which there may be a million
-        if name not in kind.model_fields:
-            raise UnknownNameError("field", name, kind.model_fields)
+        check_name("field", name, kind.model_fields)
     return validated(values, kind)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from biplanar import __version__
 from biplanar.data.conllu import DEPREL, DEPS, FEATS, HEAD, LEMMA, MISC, UPOS, XPOS, Sentence, parse_conllu
 from biplanar.data.raw_text import numbered, split_horizontal, split_vertical, starts_paragraph, token_text
-from biplanar.errors import UnknownNameError
+from biplanar.errors import check_name
 from biplanar.pipeline.options import ParseOptions
 from biplanar.serve.forms import Fields
 from biplanar.serve.jobs import Parsing, RequestPlan, Trees
@@ -81,11 +81,10 @@ def _parsing(model: Model, *, tag: bool, parse: bool, retag: bool) -> Parsing | 
     return None
 
 
-def _format(kind: str, name: str, known: Iterable[str]) -> str:
+def _format(kind: str, name: str, known: Collection[str]) -> str:
     """The name of a format, without options such as the `v2` of `conllu=v2`."""
     name = name.partition("=")[0]
-    if name not in known:
-        raise UnknownNameError(f"{kind} format", name, known)
+    check_name(f"{kind} format", name, known)
     return name
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from biplanar.errors import BiplanarError, UnknownNameError, file_errors
+from biplanar.errors import BiplanarError, UnknownNameError, check_name, file_errors
 
 
 class ConfigError(BiplanarError):
@@ -297,8 +297,7 @@ def _load(source: str) -> Config:
     except (ValueError, RecursionError) as error:  # also a number with thousands of digits, or deep nesting
         raise ConfigError(f"{source}: not valid TOML: {error}") from error
     base = str(values.pop("base", "accurate"))
-    if base not in CONFIGS:
-        raise UnknownNameError("configuration", base, CONFIGS)
+    check_name("configuration", base, CONFIGS)
     try:
         return Config.from_dict(values, CONFIGS[base])
     except ConfigError as error:

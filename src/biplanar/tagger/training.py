@@ -21,10 +21,9 @@ from biplanar.decoding.search import is_searchable
 from biplanar.decoding.tree_decoder import TreeDecoder
 from biplanar.encodings import Encoding, get_encoding
 from biplanar.encodings.columns import COLUMNS, UNLABELLED, get_columns
-from biplanar.encodings.encoding import STACKS, kind_of
+from biplanar.encodings.encoding import STACKS, encoded, kind_of
 from biplanar.encodings.lifting import lift
 from biplanar.encodings.stacks import DEPTH_TASK, StackEncoding, depth_columns
-from biplanar.errors import TreeError
 from biplanar.tagger.config import Config, ConfigError
 from biplanar.tagger.device import TorchTagger
 from biplanar.tagger.distributed import ALONE, Group
@@ -82,10 +81,7 @@ class Examples:
     ) -> Examples:
         """Encode the trees of some sentences, and take stock of their words and labels."""
         forest, forms = Forest.from_sentences(sentences), [sentence.forms for sentence in sentences]
-        try:
-            columns = encoding.encode(forest)
-        except TreeError as error:
-            raise sentences[error.sentence].error_at(1, str(error)) from error
+        columns = encoded(encoding, forest, sentences)
         forest = lift(encoding, forest)
         targets = dict(zip(encoding.tasks, columns, strict=True)) | {"deprel": forest.deprels}
         if config.network.depths and kind_of(encoding) == STACKS:
