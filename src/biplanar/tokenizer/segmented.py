@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from biplanar.data.arrays import Int64s
+from biplanar.data.arrays import Bools, Int64s
 from biplanar.data.conllu import EMPTY
 from biplanar.data.conllu_bytes import ConlluTable
 from biplanar.data.forest import Column, number_stretches, offsets_of
@@ -54,12 +54,15 @@ class SegmentedText:
         if not len(tokens.starts):
             return None
         codes = code_points(text)
+        has_spaces = self._has_spaces(codes)
         ids, firsts = number_stretches(codes, tokens.starts, tokens.ends)
         names = [text[a:b] for a, b in zip(tokens.starts[firsts].tolist(), tokens.ends[firsts].tolist(), strict=True)]
-        forms: dict[str, int] = {}
-        numbers = [forms.setdefault(_SPACES.sub(" ", name), len(forms)) for name in names]
-        ids = np.array(numbers, dtype=np.int32)[ids]
-        misc = self._misc(text, codes, parts, spacing)
+        for name in np.flatnonzero(has_spaces[firsts]).tolist():
+            names[name] = _SPACES.sub(" ", names[name])
+        forms = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        if len(forms) < len(names):  # some are alike but for their white space
+            ids = np.array([forms[name] for name in names], dtype=np.int32)[ids]
+        misc = self._misc(text, codes, has_spaces, parts, spacing)
         counts = np.ones(len(ids), dtype=np.int64)  # rows of each token
         for token, words in self.words.items():
             counts[token] += len(words)
@@ -102,7 +105,7 @@ class SegmentedText:
                 before = spaces_after(before, [text])
         return comments
 
-    def _misc(self, text: str, codes: Codes, parts: Sequence[TextPart], spacing: Spacing) -> Column:
+    def _misc(self, text: str, codes: Codes, has_spaces: Bools, parts: Sequence[TextPart], spacing: Spacing) -> Column:
         """What is said of the white space around each token, and in it."""
         tokens, bounds = self.tokens, offsets_of(map(len, self.paragraphs))
         paragraph = np.searchsorted(bounds, tokens.starts, side="right")
@@ -116,7 +119,7 @@ class SegmentedText:
         else:
             one = (stops - tokens.ends == 1) & (codes[np.minimum(tokens.ends, len(codes) - 1)] == ord(" "))
             leading = tokens.starts > leads
-            odd = ~(one | (stops == tokens.ends)) | leading | self._has_spaces(codes)
+            odd = ~(one | (stops == tokens.ends)) | leading | has_spaces
         shifts = self._shifts(parts) if spacing.ranges else ids
         for token in range(len(ids)) if spacing.ranges else np.flatnonzero(odd).tolist():
             start, end, stop = int(tokens.starts[token]), int(tokens.ends[token]), int(stops[token])
@@ -136,7 +139,7 @@ class SegmentedText:
         shifts = np.array([part.start for part in parts], dtype=np.int64) - starts
         return np.asarray(shifts[np.searchsorted(starts, self.tokens.starts, side="right") - 1])
 
-    def _has_spaces(self, codes: Codes) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _has_spaces(self, codes: Codes) -> Bools:
         """Which tokens may have white space in them: those with a space, a control or a non-ASCII character."""
         spaces = np.zeros(len(codes) + 1, dtype=np.int32)
         np.cumsum((codes <= ord(" ")) | (codes > 0x7F), out=spaces[1:])

@@ -30,9 +30,6 @@ _FORMAT = "Cf"  # joiners and soft hyphens, which belong to the letters around t
 # How the names of characters begin in scripts that are written without spaces between words.
 _UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN", "JAVANESE", "YI ")
 
-# How numbers are cut does not depend on their digits.
-_ZEROS = dict.fromkeys(range(ord("1"), ord("9") + 1), "0")
-
 _kinds = np.zeros(0x110000, dtype=np.uint8)  # by code point, filled when a character is first seen
 
 
@@ -49,7 +46,7 @@ class Units:
 
     @classmethod
     def of(cls, paragraphs: Sequence[str]) -> Units:
-        """Cut some paragraphs into units, with a zero for each digit of their forms."""
+        """Cut some paragraphs into units, with a zero for each digit: how numbers are cut does not depend on these."""
         text, bounds = "".join(paragraphs), offsets_of(map(len, paragraphs))
         codes = code_points(text)
         kinds = _kinds_of(codes)
@@ -68,7 +65,8 @@ class Units:
             stretches * np.int64(len(MARKS)) + marks, return_index=True, return_inverse=True
         )
         chosen = zip((pairs % len(MARKS)).tolist(), starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
-        forms = [MARKS[mark] + text[start:end].translate(_ZEROS) for mark, start, end in chosen]
+        text = codes.tobytes().decode("utf-32-le", "surrogatepass")
+        forms = [MARKS[mark] + text[start:end] for mark, start, end in chosen]
         return cls(starts, ends, offsets, marks, forms, numbers)
 
     def __len__(self) -> int:
