@@ -307,7 +307,8 @@ def models(store: Store) -> str:
 
 def _means(scores: Sequence[Any]) -> list[str]:
     cells = ((source, metric) for source, metrics in MODELS.items() for metric in metrics)
-    return [f"{mean(one[source][metric] for one in scores):.2f}" for source, metric in cells]
+    found = ([one[source][metric] for one in scores if source in one] for source, metric in cells)
+    return [f"{mean(values):.2f}" if values else "–" for values in found]
 
 
 SEGMENTATION = ("Tokens", "Words", "Sentences")
