@@ -268,9 +268,9 @@ class TestOthersDoNotWait:
         "request_",
         [
             {"words": [["so" * 200] * 1000], "best": 20, "svg": True},
-            {"words": [["so"] * 1000], "decoder": "minimum-risk", "probabilities": True},
+            {"words": [["so"] * 1000] * 9, "decoder": "minimum-risk", "probabilities": True},
             {"text": "?!" * 300_000},
-            {"text": ("abc " * 900 + ". ") * 100},
+            {"text": ("abc " * 900 + ".\n\n") * 100},
         ],
         ids=["best-svg", "minimum-risk", "no-spaces", "long-sentences"],
     )
