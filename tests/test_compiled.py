@@ -124,6 +124,29 @@ def test_functions_among_the_arguments_are_told_by_their_files(tmp_path):
     assert run(20) == "41"
 
 
+def test_what_calls_kept_code_is_compiled_alone(tmp_path):
+    """The code of a function may be kept, and not that of one which hands it another function."""
+    module = tmp_path / "calls.py"
+    module.write_text(
+        "from biplanar.compiled import compiled\n\n\n"
+        "@compiled()\ndef added(number):\n    return number + 1\n\n\n"
+        "@compiled()\ndef applied(pair, number):\n    return pair[0](number) + pair[1]\n\n\n"
+        "@compiled()\ndef inner(pair, number):\n    return applied(pair, number)\n\n\n"
+        "@compiled()\ndef outer(pair, number):\n    return applied(pair, number) * 2\n"
+    )
+
+    def run(name: str) -> str:
+        program = f"import calls; print(calls.{name}((calls.added, 5), 1))"
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+        )
+        return done.stdout or done.stderr[-300:]
+
+    assert run("inner") == "7\n"
+    assert run("outer") == "14\n"
+
+
 def test_functions_without_a_file_are_compiled_all_the_same():
     named: dict[str, Callable[[int], int]] = {}
     exec("def added(number):\n    return number + 5", named)

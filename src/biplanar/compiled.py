@@ -84,7 +84,9 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]
         runtime.rtsys.initialize(target_context)
         with suppress(_NotKeptError):
             found = self._load_overload(sig, target_context)
-            return found and found._replace(signature=found.signature.replace(args=sig))
+            if found:  # what calls it is compiled for the functions of this process, not for those that were kept
+                found.fndesc.argtypes = tuple(sig)
+                return found._replace(signature=found.signature.replace(args=sig))
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
