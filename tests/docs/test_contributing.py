@@ -99,6 +99,7 @@ def test_a_parse_walks_as_it_says(tmp_path: Path) -> None:
     assert output.read_text(encoding="utf-8").count("\n\n") == 2
 
 
+@pytest.mark.slow
 def test_a_training_walks_as_it_says(tmp_path: Path) -> None:
     for split in ("train", "dev"):
         shutil.copy(TINY, tmp_path / f"en_tiny-ud-{split}.conllu")
