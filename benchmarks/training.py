@@ -4,8 +4,8 @@
         [--threads 2] [--against CHECKOUT] [--json RESULT]
 
 Each is trained in a process of its own for some seconds, which count from when the first shapes have been recorded (on
-a GPU) or numbers of threads compared (on a CPU). Evaluations on dev are timed apart. With `--against`, the package of
-another checkout trains in turn with this one.
+a GPU) or numbers of threads compared (on a CPU), without evaluations on dev. With `--against`, the package of another
+checkout trains in turn with this one.
 """
 
 from __future__ import annotations
@@ -44,22 +44,14 @@ def train(options: argparse.Namespace) -> Numbers:
         torch.set_num_threads(options.threads)
     start = time.monotonic()
     train, dev = (list(read_conllu(file)) for file in (options.train, options.dev))
-    trainer = Trainer(read_config(options.configs[0]), train, dev, device=options.device)
+    config = read_config(options.configs[0], {"training.evaluations": "1"})  # after the last epoch
+    trainer = Trainer(config, train, dev, device=options.device)
     words, prepared = len(trainer.train_examples.forest.heads), time.monotonic()
-    evaluations, evaluate = list[float](), trainer.evaluate
-
-    def timed() -> tuple[float, float]:
-        before = time.monotonic()
-        scores = evaluate()
-        evaluations.append(time.monotonic() - before)
-        return scores
-
-    trainer.evaluate = timed  # type: ignore[method-assign]
     first = begun = None
     for event in trainer.run():
         if not isinstance(event, Progress) or event.batch != event.batches:
             continue  # a device is waited for at the end of an epoch
-        now = time.monotonic() - sum(evaluations)
+        now = time.monotonic()
         if begun is None or now - prepared < WARM_UP:
             first, begun = event.epoch, now
         elif now - begun > options.seconds:
@@ -74,7 +66,6 @@ def train(options: argparse.Namespace) -> Numbers:
         "words_per_second": words / each,
         "minutes": each * trainer.epochs / 60,
         "seconds to prepare": prepared - start,
-        "seconds to evaluate": evaluations,
         "device": torch.cuda.get_device_name() if options.device.startswith("cuda") else options.device,
     }
 

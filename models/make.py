@@ -34,6 +34,7 @@ from biplanar.data.tree import Tree
 from biplanar.errors import BiplanarError, FileError
 from biplanar.pipeline.model_folder import ModelFolder
 from models.crossing_sentences import make_sentences, to_conllu
+from models.mixed_sentences import write_mixed
 from models.package import add_model, read_recipes, report, write_package
 from models.recipe import Recipe, Step, with_needed
 from study import models
@@ -83,6 +84,10 @@ class Work:
         """The made-up sentences of a step."""
         return self.models / f"{step.name}.crossing.conllu"
 
+    def mixed(self, step: Step) -> Path:
+        """The sentences of a step with exchanged phrases."""
+        return self.models / f"{step.name}.mixed.conllu"
+
     def command(self, step: Step) -> list[str]:
         """Its training."""
         files = self.files()
@@ -95,6 +100,8 @@ class Work:
             result += ["--distill", ",".join(str(self.models / name) for name in step.distill)]
         if step.raw:
             result += ["--raw", str(self.text())]
+        if step.mixed:
+            result += ["--raw", str(self.mixed(step))]
         if step.start:
             result += ["--start", str(self.models / step.start)]
         for name, value in step.options().items():
@@ -111,6 +118,8 @@ class Work:
             for split in ("train", "dev"):
                 with writing(own[split]) as stream:
                     stream.writelines(sentence.to_conllu() for sentence in splits[split])
+        if step.mixed:
+            write_mixed(read_splits(own)["train"], self.mixed(step), step.mixed, step.seed)
         if step.crossing:
             write_crossing(step, self)
 

@@ -3,8 +3,8 @@
 A file is named by the language's code. It names language, treebank, release and licence, and has `[[step]]`s of its own
 or those of a file in `steps/` (`steps`). `[settings.STEP]` adds settings to a step, `[settings.all]` to every step. A
 step names its configuration, seed and settings; the steps whose models teach it (`distill`) or whose weights it starts
-from (`start`); whether it learns raw text as well, where the file says which (`text`), and how many made-up sentences
-with crossing arcs, which the model of `tags` tags.
+from (`start`); whether it learns raw text as well, where the file says which (`text`), and how many times the treebank
+with exchanged phrases (`mixed`); and how many made-up sentences with crossing arcs, which the model of `tags` tags.
 The last step's model is the one that is packaged.
 """
 
@@ -46,6 +46,7 @@ class Step:
     distill: tuple[str, ...] = ()
     start: str = ""
     raw: bool = False
+    mixed: int = 0  # how many sentences with exchanged phrases are made of each of the treebank
     crossing: int = 0  # made-up sentences
     tags: str = ""
 

@@ -81,9 +81,16 @@ class TestCommands:
             assert [*after(one, "--train"), *after(one, "--dev"), *after(one, "--test")] == files
 
     def test_raw_text_is_learned_where_there_is_some(self, work):
-        for code, names in (("lt", ["lt.txt"]), ("mt", [])):
+        for code, names in (("lt", ["lt.txt"]), ("vi", ["vi.txt", "student.mixed.conllu"])):
             made = work(code)
             assert [after(made.command(step), "--raw") for step in made.left()] == [[], names]
+
+    def test_sentences_with_exchanged_phrases_are_written(self, work):
+        mt = work("mt")
+        _, student = mt.left()
+        mt.write_data(student)
+        assert after(mt.command(student), "--raw") == ["student.mixed.conllu"]
+        assert len(list(biplanar.read_conllu(mt.mixed(student)))) == 5 * len(list(biplanar.read_conllu(TINY)))
 
     def test_english_learns_more(self, work):
         en = work("en")
@@ -114,11 +121,11 @@ class TestCommands:
         assert after(gl.command(step), "--dev") == ["gl-ud-dev.conllu"]
 
     def test_they_are_shown(self, work, capsys):
-        pt = work("pt")
-        main(["pt", "--treebanks", str(pt.treebanks), "-o", str(pt.output), "--device", "cpu", "--show"])
+        mt = work("mt")
+        main(["mt", "--treebanks", str(mt.treebanks), "-o", str(mt.output), "--device", "cpu", "--show"])
         shown = [shlex.split(line) for line in capsys.readouterr().out.splitlines()]
-        assert shown == [pt.command(step) for step in pt.left()]
-        assert not pt.output.exists()
+        assert shown == [mt.command(step) for step in mt.left()]
+        assert not mt.output.exists()
 
 
 class TestRefused:

@@ -86,6 +86,13 @@ def test_names_stand_in_place_of_some_words(monkeypatch):
     assert first >= {"mountain", "a/b", "a.b@c"}
 
 
+def test_other_words_stand_in_place_of_some(monkeypatch):
+    monkeypatch.setattr(training, "NEW_WORDS", 0.5)
+    rows = [f"{at}\t{text}" + "\t_" * 8 for at, text in enumerate(["Mountain", "river", "the", "x"], 1)]
+    texts = renderings(paragraphs_of_sentences(parse_conllu("\n".join(rows) + "\n\n")))
+    assert {"Mountain river the x", "River river the x", "Mountain mountain the x"} <= {text.strip() for text in texts}
+
+
 def test_transcripts_are_in_lower_case_and_without_punctuation():
     texts = renderings(paragraphs_of_sentences(SENTENCES))
     assert any(len(text) > 200 and not re.search(r"[A-ZÁÉ.,?!]", text) for text in texts)
@@ -103,7 +110,8 @@ def test_some_paragraphs_are_garbled():
     assert "lÃª o jornal" in text
 
 
-def test_some_renderings_have_sentences_in_another_order():
+def test_some_renderings_have_sentences_in_another_order(monkeypatch):
+    monkeypatch.setattr(training, "NEW_WORDS", 0)
     trainer, in_order = SegmenterTrainer(SMALL, SENTENCES, SENTENCES, threads=1), []
     for trainer.epoch in range(RENDERINGS):
         corpus = trainer.corpus_of_epoch()

@@ -12,8 +12,9 @@ from biplanar.tokenizer.units import Units
 @pytest.mark.parametrize(
     ("text", "forms"),
     [
-        ("I can't go.", ["¶I", "▁can", "'", "t", "▁go", "."]),
-        ("It's 5pm,\nok?", ["¶It", "'", "s", "▁0", "pm", ",", "↵ok", "?"]),
+        ("I can't go.", ["¶⇧i", "▁can", "'", "t", "▁go", "."]),
+        ("It's 5PM,\nok?", ["¶⇧it", "'", "s", "▁0", "⇪pm", ",", "↵ok", "?"]),
+        ("Το ΝΑΤΟ, McDonald", ["¶⇧το", "▁⇪νατο", ",", "▁McDonald"]),
         ("a  \t b\r\nc\u2028d", ["¶a", "▁b", "↵c", "↵d"]),
         ("猫が abc", ["¶猫", "が", "▁abc"]),
         ("ภาษา", ["¶ภ", "า", "ษ", "า"]),
@@ -33,6 +34,10 @@ def test_what_units_are(text, forms):
 
 def test_numbers_have_the_same_form_whatever_their_digits():
     assert sorted(Units.of(["1 23 45 6"]).forms) == ["¶0", "▁0", "▁00"]
+
+
+def test_forms_may_be_as_they_are_written():
+    assert sorted(Units.of(["A NATO act"], case_marks=False).forms) == ["¶A", "▁NATO", "▁act"]
 
 
 def test_paragraphs_begin_units_of_their_own():

@@ -20,6 +20,7 @@ from biplanar.tagger.config import AUTO, FIRST, Config
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.predict import Scorer
 from biplanar.tokenizer.segmenter import Segmenter, UnitTagger
+from biplanar.tokenizer.units import CAPITAL, CAPITALS
 
 # What a network can run in, the fastest on a CPU core first.
 RUNTIMES = ("int8", "onnx", "torch")
@@ -147,7 +148,8 @@ def load_segmenter(folder: ModelFolder, device: str = "cpu", threads: int | None
     folder.verify(own.folder.int8)
     config = Config() if own.runtime != "torch" else folder.read_settings()[0]
     scorer = _load_scorer(own, replace(config, network=config.segmenter.network), vocabulary, threads)
-    return UnitTagger(scorer, vocabulary.tasks, multiword, UNITS_OF_WORD * own.batch_words)
+    case_marks = not {CAPITAL, CAPITALS}.isdisjoint(vocabulary.chars)
+    return UnitTagger(scorer, vocabulary.tasks, multiword, UNITS_OF_WORD * own.batch_words, case_marks)
 
 
 @cache

@@ -125,10 +125,11 @@ class UnitTagger(Segmenter):
     names: Mapping[str, Sequence[str]]  # the labels of each task
     multiword: MultiwordTokens = field(default_factory=MultiwordTokens)
     batch_units: int = BATCH_UNITS
+    case_marks: bool = True  # whether it was trained on units with them
 
     def cut(self, paragraphs: Sequence[str], line_breaks: str = HINT) -> SegmentedText:
         """The tokens of some paragraphs."""
-        units = Units.of(paragraphs)
+        units = Units.of(paragraphs, case_marks=self.case_marks)
         tokens = decode_tokens(
             units,
             self._scores(units),

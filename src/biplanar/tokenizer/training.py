@@ -62,8 +62,8 @@ TRANSCRIPTS, TRANSCRIPT_SENTENCES = 0.02, 8
 HEADINGS, HEADING_TOKENS = 0.04, 10
 
 # The shares of abbreviations, dates, and names with signs inside (addresses, paths) that are rendered as others, and of
-# plain words in whose place a name stands.
-OTHER_ABBREVIATIONS, OTHER_DATES, OTHER_NAMES, NEW_NAMES = 0.3, 0.4, 0.4, 0.004
+# plain words in whose place a name stands, or any other word: small treebanks are learned by heart otherwise.
+OTHER_ABBREVIATIONS, OTHER_DATES, OTHER_NAMES, NEW_NAMES, NEW_WORDS = 0.3, 0.4, 0.4, 0.004, 0.2
 
 _ABBREVIATION = re.compile(r"[^\W\d_]{2,}\.")
 _DATE = re.compile(r"[0-9]+(?:[/.-][0-9]+){2,}")
@@ -217,8 +217,10 @@ class _Others:
         return cls([text for text in texts if _LETTERS.fullmatch(text)], list(names.values()))
 
     def beside(self, text: str, rng: np.random.Generator) -> str:
-        """The same text, or another abbreviation, date or name."""
+        """The same text, or another abbreviation, date, name or word."""
         if text.isalpha():
+            if self.words and _LETTERS.fullmatch(text) and rng.random() < NEW_WORDS:
+                return self._word(text, rng)
             if not self.names or rng.random() >= NEW_NAMES:
                 return text
             shape = self.names[int(rng.integers(len(self.names)))]

@@ -24,6 +24,9 @@ UNKNOWN, SPACE, LINE_END, LETTER, DIGIT, OTHER = range(6)
 # What stands before a unit, as a mark before its form: nothing, a space, a line end, or the start of a paragraph.
 MARKS = GLUED, SPACED, NEW_LINE, NEW_PARAGRAPH = "", "▁", "↵", "¶"
 
+# What tells of the case of a form, which is then in lower case: a capital at its start, or capitals only.
+CAPITAL, CAPITALS = "⇧", "⇪"
+
 _LINE_ENDS = "\n\r\x85\u2028\u2029"
 _FORMAT = "Cf"  # joiners and soft hyphens, which belong to the letters around them
 
@@ -45,8 +48,11 @@ class Units:
     numbers: Int64s  # of each unit's form
 
     @classmethod
-    def of(cls, paragraphs: Sequence[str]) -> Units:
-        """Cut some paragraphs into units, with a zero for each digit: how numbers are cut does not depend on these."""
+    def of(cls, paragraphs: Sequence[str], *, case_marks: bool = True) -> Units:
+        """Cut some paragraphs into units, with a zero for each digit: how numbers are cut does not depend on these.
+
+        Without `case_marks`, forms are as they are written.
+        """
         text, bounds = "".join(paragraphs), offsets_of(map(len, paragraphs))
         codes = code_points(text)
         kinds = _kinds_of(codes)
@@ -66,11 +72,22 @@ class Units:
         )
         chosen = zip((pairs % len(MARKS)).tolist(), starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
         text = codes.tobytes().decode("utf-32-le", "surrogatepass")
-        forms = [MARKS[mark] + text[start:end] for mark, start, end in chosen]
+        in_case = _with_case if case_marks else str
+        forms = [MARKS[mark] + in_case(text[start:end]) for mark, start, end in chosen]
         return cls(starts, ends, offsets, marks, forms, numbers)
 
     def __len__(self) -> int:
         return len(self.starts)
+
+
+def _with_case(form: str) -> str:
+    """In lower case, behind a mark of its case; where capitals stand inside, as it is."""
+    lowered = form.lower()
+    if form == lowered:
+        return form
+    if form[1:] == lowered[1:]:
+        return CAPITAL + lowered
+    return CAPITALS + lowered if form.isupper() else form
 
 
 def code_points(text: str) -> Codes:
