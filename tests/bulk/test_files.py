@@ -121,6 +121,20 @@ class TestConllu:
         assert peaks[2] < 1.2 * peaks[1]
 
 
+    def test_chunks_that_are_parsed_side_by_side(self, tmp_path, monkeypatch):
+        """As where a GPU leaves the cores to decoding."""
+        monkeypatch.setattr("biplanar.bulk.engines.CHUNK_WORDS", 40)
+        monkeypatch.setattr("biplanar.bulk.engines.CHUNK_BATCHES", 0)
+        (tmp_path / "x").write_text(CONLLU * 9)
+        task, parser, texts = task_of(), biplanar.load(), list[str]()
+        for threads in (1, 2):
+            monkeypatch.setattr(type(parser.scorer), "decoding_threads", threads)
+            stream = io.BytesIO()
+            parse_files(Source((tmp_path / "x",), "conllu"), stream, task, ThisProcess(loaded=ChunkParser(task, parser)))
+            texts.append(stream.getvalue().decode())
+        assert texts[0] == texts[1]
+
+
 class TestNumbers:
     """Sentences without numbers of their own get them by file."""
 

@@ -18,11 +18,12 @@ def no_thread_is_left() -> Iterator[None]:
     assert threading.active_count() == before
 
 
+@pytest.mark.parametrize("beside", [1, 2, 3])
 @pytest.mark.parametrize("ahead", [True, False])
 @pytest.mark.parametrize("size", [0, 1, 2, 7])
-def test_all_is_computed_and_written_in_order(ahead, size):
+def test_all_is_computed_and_written_in_order(ahead, size, beside):
     written: list[int] = []
-    overlap(range(size), lambda item: item * item, written.append, ahead=ahead)
+    overlap(range(size), lambda item: item * item, written.append, ahead=ahead, beside=beside)
     assert written == [item * item for item in range(size)]
 
 
@@ -63,6 +64,18 @@ def test_the_next_is_read_while_this_is_computed_and_the_last_is_written():
     assert written == list(range(6))
 
 
+def test_items_are_computed_side_by_side():
+    together = threading.Barrier(2, timeout=20)
+    written: list[int] = []
+
+    def compute(item: int) -> int:
+        together.wait()
+        return item
+
+    overlap(range(6), compute, written.append, beside=2)
+    assert written == list(range(6))
+
+
 def test_little_is_read_ahead():
     taken, written = [], []
 
@@ -84,8 +97,9 @@ def test_little_is_read_ahead():
 
 
 @pytest.mark.parametrize("ahead", [True, False])
+@pytest.mark.parametrize("beside", [1, 2])
 @pytest.mark.parametrize("what", ["read", "compute", "write"])
-def test_what_goes_wrong_is_raised_once_and_all_before_it_is_written(what, ahead):
+def test_what_goes_wrong_is_raised_once_and_all_before_it_is_written(what, ahead, beside):
     written: list[int] = []
 
     def stumble(at: str, item: int) -> int:
@@ -97,5 +111,6 @@ def test_what_goes_wrong_is_raised_once_and_all_before_it_is_written(what, ahead
         written.append(stumble("write", item))
 
     with pytest.raises(ValueError, match=f"^{what} 3$"):
-        overlap((stumble("read", item) for item in range(9)), lambda item: stumble("compute", item), write, ahead=ahead)
+        items = (stumble("read", item) for item in range(9))
+        overlap(items, lambda item: stumble("compute", item), write, ahead=ahead, beside=beside)
     assert written == [0, 1, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -72,14 +73,16 @@ class ThisProcess:
     loaded: ChunkParser | None = None  # a task whose model is loaded already
 
     def run(self, task: Task, source: Source, write: Callable[[Result], object]) -> None:
-        """Read and write in threads, parse in this one."""
+        """Read and write in threads; where decoding leaves cores free, two chunks are parsed side by side."""
         work = self.loaded or task()
-        words = max(CHUNK_WORDS, CHUNK_BATCHES * task.batch_words)
+        beside = 2 if work.parser.scorer.decoding_threads > 1 else 1
+        words = max(CHUNK_WORDS, CHUNK_BATCHES * task.batch_words // beside)
         overlap(
             ((chunk, work.read(chunk)) for chunk in source.chunks(lambda _: words)),
             lambda item: (item[0], work.parse(item[1])),
             lambda item: write(work.render(*item)),
             ahead=source.is_plain,
+            beside=beside,
         )
 
     def map(self, prepare: Callable[[], Callable[[T], R]], items: Sequence[T], *, threads: int = 1) -> Iterator[R]:
@@ -128,21 +131,50 @@ def make_engine(config: EngineConfig, name: str | None = None) -> Engine:
     return ENGINES[name](config)
 
 
-def overlap(items: Iterable[T], compute: Callable[[T], R], write: Callable[[R], object], *, ahead: bool = True) -> None:
+def overlap(
+    items: Iterable[T],
+    compute: Callable[[T], R],
+    write: Callable[[R], object],
+    *,
+    ahead: bool = True,
+    beside: int = 1,
+) -> None:
     """Compute with each item and write the result; meanwhile the next item is read and the last result written.
 
     The order is kept, and at most one item and one result wait. The first exception of any stage is re-raised once
-    earlier results are written and all threads have ended. Only this thread computes. Without `ahead` it also reads:
-    a thread that blocks on a terminal or a pipe could not be stopped.
+    earlier results are written and all threads have ended. This thread computes, or, with several items `beside` each
+    other, threads do. Without `ahead` this one also reads: a thread that blocks on a terminal or a pipe could not be
+    stopped.
     """
     source = iter(items)
-    with ThreadPoolExecutor(2) as pool:
-        written: Future[object] = pool.submit(object)  # nothing is to be written yet
-        for item in _read_ahead(source, pool) if ahead else source:
-            result = compute(item)
-            written.result()
+    with ThreadPoolExecutor(2) as pool, ThreadPoolExecutor(beside) as computers:
+        begun, written = deque[Future[R]](), pool.submit(object)  # nothing is to be written yet
+
+        def write_first() -> None:
+            nonlocal written
+            try:
+                result = begun.popleft().result()
+                written.result()
+            except BaseException:
+                begun.clear()  # later results are not written
+                raise
             written = pool.submit(write, result)
-        written.result()
+
+        try:
+            for item in _read_ahead(source, pool) if ahead else source:
+                begun.append(computers.submit(compute, item) if beside > 1 else _done(compute(item)))
+                if len(begun) == beside:
+                    write_first()
+        finally:
+            while begun:
+                write_first()
+            written.result()
+
+
+def _done(result: R) -> Future[R]:
+    future = Future[R]()
+    future.set_result(result)
+    return future
 
 
 def _read_ahead(source: Iterator[T], pool: ThreadPoolExecutor) -> Iterator[T]:

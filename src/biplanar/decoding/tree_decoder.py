@@ -24,7 +24,7 @@ from biplanar.encodings.lifting import lifting_of, lower
 from biplanar.errors import LabelError
 
 # How many words a thread decodes at a time, where there are several.
-PART_WORDS = 4_000
+PART_WORDS = 8_000
 
 
 @dataclass(frozen=True)
