@@ -465,14 +465,25 @@ def start(store: Store) -> str:
     return table(["`biplanar parse --text`", "ms"], ([name, f"{1000 * one:.0f}"] for name, one in rows.items()))
 
 
+def raw(store: Store) -> str:
+    """What raw text costs beside the same words given."""
+    if not _is_current(store, "raw-text"):
+        return NOT_MEASURED
+    found = store.files["raw-text"]
+    given = found["seconds"]["words"]
+    rows = ([name, f"{one:.2f}", f"{one / given:.2f}"] for name, one in found["seconds"].items())
+    return table([f"{found['words']:,} words", "seconds", "times as long"], rows)
+
+
 def gpu(store: Store) -> str:
-    """Parsing on a GPU."""
+    """Parsing on a GPU, as a whole and part by part."""
     if not _is_current(store, "gpu", "network", "arcs"):
         return NOT_MEASURED
     found = store.files["gpu"]
+    wholes = {name: found[name] for name in ("tagging and decoding", "file to file")}
     rows = (
-        [name, f"{found[name]['seconds']:.2f}", *(f"{found[name][f'{what}_per_second']:,.0f}" for what in COUNTED)]
-        for name in ("tagging and decoding", "file to file")
+        [name, f"{row['seconds']:.2f}", *(f"{row[f'{what}_per_second']:,.0f}" for what in COUNTED)]
+        for name, row in (wholes | {f"{name}, alone": row for name, row in found["parts"].items()}).items()
     )
     return table(["", "seconds", *(f"{what}/s" for what in COUNTED)], rows)
 
@@ -525,6 +536,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "search, lengths": search_lengths,
     "search, stages": search_stages,
     "start": start,
+    "raw text": raw,
     "gpu": gpu,
     "training": training,
     **{f"core, {part}": partial(core, part) for part in ("reading", "labels", "compiling", *CORE_GROWTH)},

@@ -120,7 +120,6 @@ class TestConllu:
                     tracemalloc.stop()
         assert peaks[2] < 1.2 * peaks[1]
 
-
     def test_chunks_that_are_parsed_side_by_side(self, tmp_path, monkeypatch):
         """As where a GPU leaves the cores to decoding."""
         monkeypatch.setattr("biplanar.bulk.engines.CHUNK_WORDS", 40)
@@ -130,7 +129,9 @@ class TestConllu:
         for threads in (1, 2):
             monkeypatch.setattr(type(parser.scorer), "decoding_threads", threads)
             stream = io.BytesIO()
-            parse_files(Source((tmp_path / "x",), "conllu"), stream, task, ThisProcess(loaded=ChunkParser(task, parser)))
+            parse_files(
+                Source((tmp_path / "x",), "conllu"), stream, task, ThisProcess(loaded=ChunkParser(task, parser))
+            )
             texts.append(stream.getvalue().decode())
         assert texts[0] == texts[1]
 

@@ -110,7 +110,7 @@ def test_what_goes_wrong_is_raised_once_and_all_before_it_is_written(what, ahead
     def write(item: int) -> None:
         written.append(stumble("write", item))
 
+    items = (stumble("read", item) for item in range(9))
     with pytest.raises(ValueError, match=f"^{what} 3$"):
-        items = (stumble("read", item) for item in range(9))
         overlap(items, lambda item: stumble("compute", item), write, ahead=ahead, beside=beside)
     assert written == [0, 1, 2]

@@ -132,7 +132,7 @@ class SegmenterConfig:
     """From text to words: a tagger over units of text, smaller than the parser's."""
 
     kind: str = TAGGER  # or `udpipe`: UDPipe's tokenizer; or `none`: the model takes words only
-    hidden: Width = 78  # width of the LSTM layers, per direction, and of a unit
+    hidden: Width = 94  # width of the LSTM layers, per direction, and of a unit
     layers: Annotated[int, Bounds(1, 100)] = 2  # LSTM layers
     dropout: ShareBelowOne = 0.3  # the same mask for all units of a window
     updates: Count = 4000  # steps of training

@@ -63,7 +63,7 @@ HEADINGS, HEADING_TOKENS = 0.04, 10
 
 # The shares of abbreviations, dates, and names with signs inside (addresses, paths) that are rendered as others, and of
 # plain words in whose place a name stands, or any other word: small treebanks are learned by heart otherwise.
-OTHER_ABBREVIATIONS, OTHER_DATES, OTHER_NAMES, NEW_NAMES, NEW_WORDS = 0.3, 0.4, 0.4, 0.004, 0.2
+OTHER_ABBREVIATIONS, OTHER_DATES, OTHER_NAMES, NEW_NAMES, NEW_WORDS = 0.3, 0.4, 0.4, 0.004, 0.3
 
 _ABBREVIATION = re.compile(r"[^\W\d_]{2,}\.")
 _DATE = re.compile(r"[0-9]+(?:[/.-][0-9]+){2,}")
