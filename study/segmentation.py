@@ -1,9 +1,11 @@
 """Train UDPipe's tokenizer on the treebanks of the packaged models, and score it on raw text.
 
-    python -m study.segmentation cy gd [--treebanks ../shared] [--workers 2]
+    python -m study.segmentation cy gd [--root ../shared] [--workers 2]
+    python -m study.segmentation ../shared/ud-2.4/UD_Basque-BDT
 
-docs/segmentation.md shows it beside the segmenters of these models. Scores are stored in
-study/results/segmentation.json. A treebank without a dev file lends the last eighth of its training file.
+docs/segmentation.md shows it beside the segmenters of these models. On a treebank that is given as a folder, a segmenter
+of our own is trained as well, by its default settings. Scores are stored in study/results/segmentation.json. A treebank
+without a dev file lends the last eighth of its training file.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from biplanar.evaluation.statistics import split_files
 from biplanar.pipeline.loading import load_segmenter
 from biplanar.pipeline.model_folder import ModelFolder
 from biplanar.pipeline.train import train_segmenter
-from biplanar.tagger.config import UDPIPE, Config, SegmenterConfig
+from biplanar.tagger.config import TAGGER, UDPIPE, Config, SegmenterConfig
 from study.common import RESULTS, command, read_json, write_json
 from study.treebanks import read_splits
 
@@ -33,11 +35,11 @@ PACKAGED, STORED = RESULTS / "packaged.json", RESULTS / "segmentation.json"
 METRICS = ("Tokens", "Words", "Sentences")
 
 
-def measure(treebank: Path) -> dict[str, Any]:
-    """Train UDPipe's tokenizer, and score it."""
+def measure(treebank: Path, kind: str) -> dict[str, Any]:
+    """Train UDPipe's tokenizer, or a segmenter, and score it."""
     splits = read_splits(split_files(treebank))
     with tempfile.TemporaryDirectory() as path:
-        folder, config = ModelFolder(Path(path)), Config(segmenter=SegmenterConfig(kind=UDPIPE))
+        folder, config = ModelFolder(Path(path)), Config(segmenter=SegmenterConfig(kind=kind))
         for _ in train_segmenter(folder, config, splits["train"], splits["dev"], seed=1, device="cpu", threads=1):
             pass
         segmenter = load_segmenter(folder)
@@ -54,19 +56,30 @@ def main(arguments: Sequence[str]) -> None:
     """Train and score."""
     packaged = read_json(PACKAGED)
     parser = argparse.ArgumentParser(prog="python -m study.segmentation", description="Score UDPipe's tokenizer.")
-    parser.add_argument("codes", nargs="+", metavar="CODE", help="of packaged models")
-    parser.add_argument("--treebanks", type=Path, default=Path("../shared"), help="the folder that holds ud-2.16")
+    parser.add_argument("treebanks", nargs="+", metavar="CODE|FOLDER", help="packaged models, or treebanks")
+    parser.add_argument("--root", type=Path, default=Path("../shared"), help="the folder that holds ud-2.16")
     parser.add_argument("--workers", type=int, default=1)
     given = parser.parse_args(arguments)
-    for code in given.codes:
-        if code not in packaged:
-            raise UnknownNameError("packaged model", code, packaged)
+    folders = dict[str, Path]()
+    for one in given.treebanks:
+        if one in packaged:
+            folders[one] = _treebank(given.root, packaged[one])
+        elif Path(one).is_dir():
+            folders[f"{Path(one).name} {Path(one).resolve().parent.name.removeprefix('ud-')}"] = Path(one)
+        else:
+            raise UnknownNameError("packaged model", one, packaged)
     with ProcessPoolExecutor(given.workers, get_context("spawn")) as pool:
-        jobs = {code: pool.submit(measure, _treebank(given.treebanks, packaged[code])) for code in given.codes}
-        for code, job in jobs.items():
-            found = {"treebank": packaged[code]["treebank"], "scores": job.result()}
-            write_json(dict(sorted((read_json(STORED) | {code: found}).items())), STORED)
-            print(code, found["scores"]["dev"], flush=True)
+        jobs = {
+            key: {kind: pool.submit(measure, folder, kind) for kind in (UDPIPE, TAGGER)[: 1 + (key not in packaged)]}
+            for key, folder in folders.items()
+        }
+        for key, trainings in jobs.items():
+            scores = {kind: job.result() for kind, job in trainings.items()}
+            found = {"treebank": packaged.get(key, {"treebank": key})["treebank"], "scores": scores.pop(UDPIPE)}
+            if scores:
+                found["own"] = scores[TAGGER]
+            write_json(dict(sorted((read_json(STORED) | {key: found}).items())), STORED)
+            print(key, found["scores"]["dev"], found.get("own", {}).get("dev"), flush=True)
 
 
 def _treebank(root: Path, packaged: dict[str, Any]) -> Path:

@@ -315,10 +315,12 @@ SEGMENTATION = ("Tokens", "Words", "Sentences")
 
 
 def segmentation(store: Store) -> str:
-    """F1 on test from raw text: packaged models, and in brackets UDPipe's tokenizer, where it was trained."""
-    rows = []
-    for code, one in store.files["packaged"].items():
-        own, other = one["scores"]["test"]["raw text"], store.files["segmentation"].get(code)
+    """F1 on test from raw text: segmenters, and in brackets UDPipe's tokenizer, where it was trained."""
+    rows, others = [], store.files["segmentation"]
+    found = {code: one | {"own": one["scores"]["test"]["raw text"]} for code, one in store.files["packaged"].items()}
+    found |= {key: one | {"own": one["own"]["test"]} for key, one in others.items() if "own" in one}
+    for key, one in found.items():
+        own, other = one["own"], others.get(key)
         beside = {metric: f" ({other['scores']['test'][metric]:.2f})" if other else "" for metric in SEGMENTATION}
         cells = [f"{own[metric]:.2f}{beside[metric]}" for metric in SEGMENTATION]
         rows.append([one["treebank"].removeprefix("UD_").replace("_", " "), *cells])

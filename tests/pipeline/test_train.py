@@ -12,6 +12,7 @@ from itertools import count, islice
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -710,6 +711,14 @@ class TestDamage:
         other.write_bytes(flipped(other.read_bytes(), 20, rng))
         with pytest.raises(FileError, match=r"segmenter/vocab\.json: .*checksum"):
             export_model(ModelFolder(tmp_path))
+
+    def test_an_export_that_fails_leaves_the_model_as_it_was(self, folder, tmp_path, monkeypatch):
+        shutil.copytree(folder.path, tmp_path, dirs_exist_ok=True)
+        before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+        monkeypatch.setattr("biplanar.pipeline.train.OnnxTagger", Mock(side_effect=BiplanarError("it fails")))
+        with pytest.raises(BiplanarError, match="it fails"):
+            export_model(ModelFolder(tmp_path))
+        assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
 class TestWhereItRuns:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from biplanar.data.conllu import DEPREL, HEAD, LEMMA, Sentence, read_conllu
@@ -17,7 +18,7 @@ from biplanar.decoding import DEFAULT_DECODER, DEFAULT_LABEL_DECODER
 from biplanar.decoding.inventory import UPOS, LabelInventory
 from biplanar.encodings.columns import COLUMNS
 from biplanar.encodings.lemmas import LemmaDictionary
-from biplanar.errors import BiplanarError, FileError, FormatError, check_name
+from biplanar.errors import BiplanarError, FileError, FormatError, check_name, file_errors
 from biplanar.evaluation import evaluate
 from biplanar.pipeline.card import write_card
 from biplanar.pipeline.loading import load, weights_of
@@ -416,8 +417,13 @@ def export_model(folder: ModelFolder) -> None:
     for part in folder.parts:  # whose checksums are about to be written again
         folder.verify(part)
     network, vocabulary = _load_network(folder)
-    folder.checksums.unlink(missing_ok=True)
-    _export(folder, network, vocabulary)
+    with file_errors(folder.path), TemporaryDirectory(dir=folder.path) as scratch:
+        new = ModelFolder(Path(scratch))
+        _export(new, network, vocabulary)
+        folder.checksums.unlink(missing_ok=True)
+        for old, part in ((folder.onnx, new.onnx), (folder.int8, new.int8)):
+            shutil.rmtree(old, ignore_errors=True)
+            part.rename(old)
     folder.write_checksums()
 
 
