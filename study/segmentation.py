@@ -3,9 +3,9 @@
     python -m study.segmentation cy gd [--root ../shared] [--workers 2]
     python -m study.segmentation ../shared/ud-2.4/UD_Basque-BDT
 
-docs/segmentation.md shows it beside the segmenters of these models. On a treebank that is given as a folder, a segmenter
-of our own is trained as well, by its default settings. Scores are stored in study/results/segmentation.json. A treebank
-without a dev file lends the last eighth of its training file.
+docs/segmentation.md shows it beside the segmenters of these models. On a treebank that is given as a folder, one of our
+own segmenters is trained as well, by its default settings. Scores are stored in study/results/segmentation.json. A
+treebank without a dev file lends the last eighth of its training file.
 """
 
 from __future__ import annotations

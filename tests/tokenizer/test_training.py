@@ -93,7 +93,16 @@ def test_other_words_stand_in_place_of_some(monkeypatch):
     assert {"Mountain river the x", "River river the x", "Mountain mountain the x"} <= {text.strip() for text in texts}
 
 
-def test_transcripts_are_in_lower_case_and_without_punctuation():
+@pytest.mark.parametrize("quote", ['"', "«"])
+def test_some_sentences_are_put_between_quotes_where_both_look_alike(quote):
+    rows = [f"{at}\t{text}" + "\t_" * 8 for at, text in enumerate(["Sim", ".", quote], 1)]
+    texts = renderings(paragraphs_of_sentences(parse_conllu("\n".join([*rows[:2], "", *rows, "", ""]))))
+    assert any('" Sim . " ' in text for text in texts) is (quote == '"')
+    assert any('"Sim ." ' in text for text in texts) is (quote == '"')
+
+
+def test_transcripts_are_in_lower_case_and_without_punctuation(monkeypatch):
+    monkeypatch.setattr(training, "TRANSCRIPTS", 0.2)
     texts = renderings(paragraphs_of_sentences(SENTENCES))
     assert any(len(text) > 200 and not re.search(r"[A-ZÁÉ.,?!]", text) for text in texts)
 

@@ -58,6 +58,9 @@ LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED = 0.06, 0.02, 0.06, 0
 # The share that begins a transcript, in lower case and without punctuation, and how many sentences it has at least.
 TRANSCRIPTS, TRANSCRIPT_SENTENCES = 0.02, 8
 
+# The share of sentences that are put between quotes, in treebanks that have quotes which look alike on both sides.
+QUOTED, QUOTE = 0.05, '"'
+
 # The share of short sentences that are rendered as headings, and how many tokens these have at most.
 HEADINGS, HEADING_TOKENS = 0.04, 10
 
@@ -189,7 +192,8 @@ def _paragraph(sentences: Sequence[TextSentence], others: _Others, rng: np.rando
     width, column = int(rng.integers(40, 90)), 0
     headings = [len(one) <= HEADING_TOKENS and bool(rng.random() < HEADINGS) for one in sentences]
     for sentence, heading, before_heading in zip(sentences, headings, [*headings[1:], False], strict=True):
-        *tokens, last = _without_final_punctuation(sentence) if unpunctuated or heading else sentence
+        bare = _without_final_punctuation(sentence) if unpunctuated or heading else sentence
+        *tokens, last = _quoted(bare, rng) if others.has_quotes and rng.random() < QUOTED else bare
         is_line = lines or heading or before_heading
         between = "\n" if is_line else "" if glued and not last.text[-1].isalnum() else " "
         for token in (*tokens, last._replace(gap=between, closes=True)):
@@ -207,6 +211,7 @@ class _Others:
 
     words: list[str]
     names: list[list[str]]  # of each shape, so that rare shapes are learned as well
+    has_quotes: bool
 
     @classmethod
     def of(cls, tokens: Iterable[TextToken]) -> _Others:
@@ -214,7 +219,7 @@ class _Others:
         texts, names = sorted({token.text for token in tokens if not token.words}), defaultdict[str, list[str]](list)
         for text in filter(_NAME.match, texts):
             names[_RUN.sub(_kind_of_run, text)].append(text)
-        return cls([text for text in texts if _LETTERS.fullmatch(text)], list(names.values()))
+        return cls([text for text in texts if _LETTERS.fullmatch(text)], list(names.values()), QUOTE in texts)
 
     def beside(self, text: str, rng: np.random.Generator) -> str:
         """The same text, or another abbreviation, date, name or word."""
@@ -243,6 +248,14 @@ class _Others:
         """Any word, in the case of another."""
         found = self.words[int(rng.integers(len(self.words)))]
         return found.upper() if case.isupper() else found.capitalize() if case[0].isupper() else found.lower()
+
+
+def _quoted(sentence: TextSentence, rng: np.random.Generator) -> TextSentence:
+    """Between quotes, which stand apart or not; a sentence with quotes of its own stays as it is."""
+    if any(token.text == QUOTE for token in sentence):
+        return sentence
+    quote, gap = TextToken(QUOTE, " ", (), ("PUNCT", "punct")), " " if rng.random() < 0.5 else ""
+    return [quote._replace(gap=gap), *sentence[:-1], sentence[-1]._replace(gap=gap), quote]
 
 
 def _kind_of_run(run: re.Match[str]) -> str:
