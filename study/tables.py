@@ -379,17 +379,24 @@ def compared_marks(store: Store) -> list[Mark]:
     return marks
 
 
-def encoder_speed(store: Store) -> str:
-    """LAS and speed of models with a pre-trained encoder, beside the speed of UDPipe."""
-    systems = _encoder_systems(store) if ENCODER_RUN in store.files else []
-    if not systems:
+def beside_udpipe(name: str, store: Store) -> str:
+    """Speed of our models beside parsers that were trained for their speed alone; LAS of our own."""
+    systems = (
+        [one for one in current_systems(store, name) if one["not_measured"] is None] if name in store.files else []
+    )
+    if not any(one["kind"] == "biplanar" for one in systems):
         return NOT_MEASURED
-    unit = _unit(store, ENCODER_RUN)
+    unit = _unit(store, name)
     rows = [
-        [one["name"], f"{one['las']:.2f}", f"{one['words_per_second']['best']:,.0f}", f"{mark.speed:.2f}"]
+        [
+            one["name"],
+            f"{one['las']:.2f}" if one["kind"] == "biplanar" else "–",
+            f"{one['words_per_second']['best']:,.0f}",
+            f"{mark.speed:.2f}",
+        ]
         for one, mark in zip(systems, marks_of(systems, unit), strict=True)
     ]
-    return table(["system", "LAS", "words/s", "times UDPipe 1"], [*rows, [UNIT, "–", f"{unit:,.0f}", "1.00"]])
+    return table(["system", "LAS", "words/s", "times UDPipe 1"], rows)
 
 
 def _unit(store: Store, name: str) -> float:
@@ -543,7 +550,8 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "training": training,
     **{f"core, {part}": partial(core, part) for part in ("reading", "labels", "compiling", *CORE_GROWTH)},
     **{f"parsers, {part}": partial(parsers, "speed", title) for part, title in PARSER_PARTS.items()},
-    "parsers, encoder": encoder_speed,
+    "parsers, encoder": partial(beside_udpipe, ENCODER_RUN),
+    "parsers, bundled": partial(beside_udpipe, "speed-peers"),
     "bundled, speed": partial(parsers, "speed-bundled", PARSER_PARTS["systems"]),
 }
 
