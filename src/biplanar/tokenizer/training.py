@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
@@ -58,8 +58,9 @@ LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED = 0.06, 0.02, 0.06, 0
 # The share that begins a transcript, in lower case and without punctuation, and how many sentences it has at least.
 TRANSCRIPTS, TRANSCRIPT_SENTENCES = 0.02, 8
 
-# The share of sentences that are put between quotes, in treebanks that have quotes which look alike on both sides.
-QUOTED, QUOTE = 0.05, '"'
+# The share of sentences that are put between quotes, in treebanks that have a few which look alike on both sides. Where
+# there are more of them, in this share of the tokens, these show best what they do.
+QUOTED, QUOTE, MANY_QUOTES = 0.05, '"', 0.01
 
 # The share of short sentences that are rendered as headings, and how many tokens these have at most.
 HEADINGS, HEADING_TOKENS = 0.04, 10
@@ -193,7 +194,7 @@ def _paragraph(sentences: Sequence[TextSentence], others: _Others, rng: np.rando
     headings = [len(one) <= HEADING_TOKENS and bool(rng.random() < HEADINGS) for one in sentences]
     for sentence, heading, before_heading in zip(sentences, headings, [*headings[1:], False], strict=True):
         bare = _without_final_punctuation(sentence) if unpunctuated or heading else sentence
-        *tokens, last = _quoted(bare, rng) if others.has_quotes and rng.random() < QUOTED else bare
+        *tokens, last = _quoted(bare, rng) if others.has_few_quotes and rng.random() < QUOTED else bare
         is_line = lines or heading or before_heading
         between = "\n" if is_line else "" if glued and not last.text[-1].isalnum() else " "
         for token in (*tokens, last._replace(gap=between, closes=True)):
@@ -211,15 +212,17 @@ class _Others:
 
     words: list[str]
     names: list[list[str]]  # of each shape, so that rare shapes are learned as well
-    has_quotes: bool
+    has_few_quotes: bool
 
     @classmethod
     def of(cls, tokens: Iterable[TextToken]) -> _Others:
         """Those of a treebank."""
-        texts, names = sorted({token.text for token in tokens if not token.words}), defaultdict[str, list[str]](list)
+        counts, names = Counter(token.text for token in tokens if not token.words), defaultdict[str, list[str]](list)
+        texts = sorted(counts)
         for text in filter(_NAME.match, texts):
             names[_RUN.sub(_kind_of_run, text)].append(text)
-        return cls([text for text in texts if _LETTERS.fullmatch(text)], list(names.values()), QUOTE in texts)
+        has_few_quotes = 0 < counts[QUOTE] < MANY_QUOTES * counts.total()
+        return cls([text for text in texts if _LETTERS.fullmatch(text)], list(names.values()), has_few_quotes)
 
     def beside(self, text: str, rng: np.random.Generator) -> str:
         """The same text, or another abbreviation, date, name or word."""
