@@ -97,8 +97,7 @@ def test_other_words_stand_in_place_of_some(monkeypatch):
 @pytest.mark.parametrize("quote", ['"', "«"])
 def test_some_sentences_are_put_between_quotes_where_both_look_alike(quote):
     rows = [f"{at}\t{text}" + "\t_" * 8 for at, text in enumerate(["Sim", ".", quote], 1)]
-    sentences = parse_conllu("\n".join([*[*rows[:2], ""] * 99, *rows, "", ""]))
-    texts = Rendering.of(paragraphs_of_sentences(sentences) * 5, np.random.default_rng(1)).texts
+    texts = renderings(paragraphs_of_sentences(parse_conllu("\n".join([*rows[:2], "", *rows, "", ""]))))
     assert any('" Sim . " ' in text for text in texts) is (quote == '"')
     assert any('"Sim ." ' in text for text in texts) is (quote == '"')
 

@@ -59,8 +59,8 @@ LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED = 0.06, 0.02, 0.06, 0
 TRANSCRIPTS, TRANSCRIPT_SENTENCES = 0.02, 8
 
 # The share of sentences that are put between quotes, in treebanks that have a few which look alike on both sides. Where
-# there are more of them, in this share of the tokens, these show best what they do.
-QUOTED, QUOTE, MANY_QUOTES = 0.05, '"', 0.01
+# there are so many, these show best what they do.
+QUOTED, QUOTE, MANY_QUOTES = 0.05, '"', 300
 
 # The share of short sentences that are rendered as headings, and how many tokens these have at most.
 HEADINGS, HEADING_TOKENS = 0.04, 10
@@ -221,7 +221,7 @@ class _Others:
         texts = sorted(counts)
         for text in filter(_NAME.match, texts):
             names[_RUN.sub(_kind_of_run, text)].append(text)
-        has_few_quotes = 0 < counts[QUOTE] < MANY_QUOTES * counts.total()
+        has_few_quotes = 0 < counts[QUOTE] < MANY_QUOTES
         return cls([text for text in texts if _LETTERS.fullmatch(text)], list(names.values()), has_few_quotes)
 
     def beside(self, text: str, rng: np.random.Generator) -> str:
