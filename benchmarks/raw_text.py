@@ -36,7 +36,7 @@ def seconds(checkout: Path, file: Path) -> float:
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
-        [sys.executable, "-m", "biplanar", "parse", str(file), "-o", str(file.with_suffix(".parsed"))],
+        [sys.executable, "-m", "biplanar", "parse", str(file), "-o", str(file.with_suffix(".parsed.conllu"))],
         env=environment,
         stderr=subprocess.DEVNULL,
         check=True,
