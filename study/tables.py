@@ -369,6 +369,7 @@ def current_systems(store: Store, name: str) -> list[dict[str, Any]]:
 # What both benchmarks of parsers have measured: on two machines, so that speeds compare as multiples of its own. In the
 # one of pre-trained encoders it was trained for its speed alone.
 UNIT, ENCODER_RUN = "UDPipe 1 tag+parse", "speed-encoder"
+PEERS = (UNIT, "spaCy tag+parse")  # that do what our models do
 
 
 def compared_marks(store: Store) -> list[Mark]:
