@@ -382,9 +382,10 @@ def compared_marks(store: Store) -> list[Mark]:
 
 def beside_udpipe(name: str, store: Store) -> str:
     """Speed of our models beside parsers that were trained for their speed alone; LAS of our own."""
-    systems = (
-        [one for one in current_systems(store, name) if one["not_measured"] is None] if name in store.files else []
-    )
+    found = current_systems(store, name) if name in store.files else []
+    systems = [
+        one for one in found if one["not_measured"] is None and (one["kind"] == "biplanar" or one["name"] in PEERS)
+    ]
     if not any(one["kind"] == "biplanar" for one in systems):
         return NOT_MEASURED
     unit = _unit(store, name)
