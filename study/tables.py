@@ -554,6 +554,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     **{f"parsers, {part}": partial(parsers, "speed", title) for part, title in PARSER_PARTS.items()},
     "parsers, encoder": partial(beside_udpipe, ENCODER_RUN),
     "parsers, bundled": partial(beside_udpipe, "speed-peers"),
+    "bundled, stages": partial(parsers, "speed-peers", PARSER_PARTS["stages"]),
     "bundled, speed": partial(parsers, "speed-bundled", PARSER_PARTS["systems"]),
 }
 
