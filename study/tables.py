@@ -647,6 +647,8 @@ def figures(store: Store) -> dict[str, str]:
     found |= _encoding_gaps(store)
     for name, one in store.files["search"]["calibration"].items():
         found[f"calibration error, {name}"] = f"{one['ece']:.3f}"
+    if _is_current(store, "load"):
+        found["under load"] = f"{100 * store.files['load']['ratio']:.0f} %"
     if "training-whole" in store.files and _is_current(store, "training-whole", "network"):
         whole = store.files["training-whole"]
         found["whole training, minutes"] = f"{whole['seconds'] / 60:.0f}"
