@@ -165,6 +165,9 @@ def write_package(recipe: Recipe, treebanks: Path) -> dict[str, Any]:
     measured = _measured(recipe, folder.path, treebanks)
     name = recipe.files(treebanks)["train"].name.partition(".conllu")[0]
     made_up = sum(step.crossing for step in recipe.lineage())
+    taught_on = [recipe.text or "the treebank"]
+    if any(step.mixed for step in recipe.lineage()):
+        taught_on.append("sentences of the treebank with exchanged phrases (`models.mixed_sentences`)")
     write_card(
         folder,
         [f"{name}.conllu ({recipe.source})", *([f"{made_up:,} made-up sentences"] if made_up else [])],
@@ -179,7 +182,7 @@ def write_package(recipe: Recipe, treebanks: Path) -> dict[str, Any]:
             for split, sources in measured["scores"].items()
         },
         [f"a model of the configuration `{step.config}`" for step in recipe.teachers()],
-        [recipe.text or "the treebank"],
+        taught_on,
         title=recipe.language,
         about=INSTALLED.format(language=recipe.language, code=recipe.code),
     )
