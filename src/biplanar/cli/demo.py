@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # A text for each language that there is a model of, in the order in which the demo looks for one beside English.
 TEXTS = {
     "en": "A hearing is scheduled on the issue today.",
-    "pt": "A minha avó vendeu a casa velha da aldeia.",
+    "pt": "A minha mãe vendeu a casa velha da aldeia.",
     "fr": "Le boulanger ouvre sa boutique à six heures du matin.",
     "ko": "우리 할머니는 매일 아침 시장에서 채소를 사신다.",
     "vi": "Mẹ tôi mua hai quyển sách mới .",
