@@ -9,10 +9,6 @@ the text as well.
 
 from __future__ import annotations
 
-import os
-import resource
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +19,7 @@ import biplanar
 from benchmarks.arguments import ArgumentParser, at_least
 from benchmarks.machine import ONE_THREAD, command, machine, use_one_core, versions
 from benchmarks.output import Numbers, Sheet, keep, show
+from benchmarks.timing import run_checkout
 from biplanar.data.raw_text import raw_text
 
 ROOT = Path(__file__).parents[1]
@@ -32,17 +29,8 @@ TEXT, WORDS, OTHER = "raw text", "words", "raw text, other checkout"
 
 def seconds(checkout: Path, file: Path) -> float:
     """Processor time of parsing a file."""
-    environment = os.environ | ONE_THREAD | {"PYTHONPATH": str(checkout / "src")}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(
-        [sys.executable, "-m", "biplanar", "parse", str(file), "-o", str(file.with_suffix(".parsed.conllu"))],
-        env=environment,
-        stderr=subprocess.DEVNULL,
-        check=True,
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    target = str(file.with_suffix(".parsed.conllu"))
+    return run_checkout(checkout, "-m", "biplanar", "parse", str(file), "-o", target, **ONE_THREAD)[0]
 
 
 def measure(file: Path, copies: int, rounds: int, other: Path | None) -> Numbers:

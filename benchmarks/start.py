@@ -10,11 +10,7 @@ own modules.
 
 from __future__ import annotations
 
-import os
 import re
-import resource
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,29 +20,13 @@ from study.fingerprint import CODE
 from benchmarks.arguments import ArgumentParser, at_least
 from benchmarks.machine import command, machine, versions
 from benchmarks.output import Numbers, Sheet, keep, show
+from benchmarks.timing import run_checkout
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("numba", "numpy", "onnxruntime", "typer")
 COMMAND = ("-m", "biplanar", "parse", "--text", "Nobody came.")
 SHOWN = 6  # packages; the others are one row
 _IMPORT = re.compile(r"import time: +(\d+) \| +\d+ \| *([\w.]+)")
-
-
-def run(checkout: Path, *options: str) -> str:
-    """Start it once; gives standard error."""
-    environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has bytecode
-    return subprocess.run(
-        [sys.executable, *options, *COMMAND], env=environment, capture_output=True, text=True, check=True
-    ).stderr
-
-
-def seconds(checkout: Path) -> float:
-    """Processor time of one run."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run(checkout)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def imports(checkout: Path, rounds: int) -> dict[str, float]:
@@ -59,7 +39,7 @@ def imports(checkout: Path, rounds: int) -> dict[str, float]:
 def imports_of_run(checkout: Path) -> Counter[str]:
     """Microseconds by package."""
     found: Counter[str] = Counter()
-    for own, module in _IMPORT.findall(run(checkout, "-X", "importtime")):
+    for own, module in _IMPORT.findall(run_checkout(checkout, "-X", "importtime", *COMMAND)[1]):
         found[module.partition(".")[0]] += int(own)
     return found
 
@@ -69,10 +49,9 @@ def measure(checkouts: dict[str, Path], rounds: int) -> Numbers:
     times = {name: list[float]() for name in checkouts}
     for number in range(rounds + 1):
         for name, checkout in checkouts.items():
-            if number == 0:
-                run(checkout)
-            else:
-                times[name].append(seconds(checkout))
+            seconds, _ = run_checkout(checkout, *COMMAND)
+            if number > 0:
+                times[name].append(seconds)
     return {
         "fingerprint": {"code": CODE},
         "machine": machine(),

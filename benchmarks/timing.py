@@ -1,11 +1,18 @@
-"""Processor time of tasks that take turns."""
+"""Processor time of tasks that take turns, and of commands."""
 
 from __future__ import annotations
 
 import gc
 import math
+import os
+import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from biplanar.errors import FileError
 
 SHORTEST = 0.01  # seconds: shorter tasks are called several times in a row
 
@@ -28,3 +35,16 @@ def _seconds(task: Callable[[], object], calls: int) -> float:
     for _ in range(calls):
         task()
     return time.process_time() - start
+
+
+def run_checkout(checkout: Path, *arguments: str, **environment: str) -> tuple[float, str]:
+    """Run Python with the package of a checkout; gives the processor time and what it wrote to standard error."""
+    source = checkout / "src"
+    if not (source / "biplanar").is_dir():  # else the installed package would run in its place
+        raise FileError(f"{checkout}: no checkout of Biplanar")
+    own = os.environ | environment | {"PYTHONPATH": str(source)}
+    own.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has bytecode
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, *arguments], env=own, capture_output=True, text=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stderr

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.timing import best_times
+from benchmarks.timing import best_times, run_checkout
 
 from benchmarks import timing
+from biplanar.errors import FileError
+from tests.paths import ROOT
 
 
 @pytest.fixture
@@ -35,3 +37,14 @@ def test_short_tasks_are_called_several_times_in_a_row(clock):
 
     assert best_times({"short": task}, 2)["short"] == pytest.approx(0.001)
     assert len(calls) in (1 + 2 * 9, 1 + 2 * 10)  # rounding decides
+
+
+def test_what_a_command_writes_and_takes():
+    seconds, errors = run_checkout(ROOT, "-c", "import biplanar, sys; sys.stderr.write(biplanar.__file__)")
+    assert seconds > 0
+    assert errors == str(ROOT / "src" / "biplanar" / "__init__.py")
+
+
+def test_a_folder_that_is_no_checkout_is_refused(tmp_path):
+    with pytest.raises(FileError, match="no checkout"):
+        run_checkout(tmp_path, "-c", "pass")
