@@ -20,6 +20,7 @@ from study.common import command
 
 from biplanar.data.conllu import Sentence, read_conllu
 from biplanar.data.files import writing
+from biplanar.errors import BiplanarError
 
 EXCHANGED = 0.3  # the share of phrases that give way
 LONGEST = 10  # words of a phrase
@@ -42,34 +43,15 @@ def phrases_of(sentence: Sentence) -> Iterator[Phrase]:
     words = sentence.words
     lowered = words[0].form.lower() if words[0].upos != PROPER else words[0].form
     forms = (lowered, *sentence.forms[1:])
-    spans = [(place, place) for place in range(len(words))]
-    below = [1] * len(words)
-    for place in _leaves_first(sentence.tree.heads):
-        head = sentence.tree.heads[place] - 1
-        if head >= 0:
-            spans[head] = min(spans[head][0], spans[place][0]), max(spans[head][1], spans[place][1])
-            below[head] += below[place]
-    for place in sorted(range(len(words)), key=lambda one: -below[one]):
-        (first, last), word = spans[place], words[place]
-        is_stretch = last - first + 1 == below[place]
-        if is_stretch and below[place] <= min(LONGEST, len(words) - 1) and word.upos != PUNCTUATION:
-            kind = (word.deprel, word.upos, word.feats)
-            yield Phrase(kind, first, forms[first : last + 1])
-
-
-def _leaves_first(heads: Sequence[int]) -> list[int]:
-    """The places of words, each before its head."""
-    depths = [0] * len(heads)
-    for place in range(len(heads)):
-        at = place
-        while heads[at]:
-            depths[place] += 1
-            at = heads[at] - 1
-    return sorted(range(len(heads)), key=lambda one: -depths[one])
+    below = [[one.id for one in word.subtree] for word in words]
+    for word, ids in sorted(zip(words, below, strict=True), key=lambda pair: -len(pair[1])):
+        is_stretch = ids[-1] - ids[0] + 1 == len(ids)
+        if is_stretch and len(ids) <= min(LONGEST, len(words) - 1) and word.upos != PUNCTUATION:
+            yield Phrase((word.deprel, word.upos, word.feats), ids[0] - 1, forms[ids[0] - 1 : ids[-1]])
 
 
 def mix(sentences: Iterable[Sentence], times: int, seed: int) -> Iterator[list[str]]:
-    """New sentences, so many times as there are."""
+    """`times` new sentences for each."""
     rng, known = random.Random(seed), [(sentence.forms, list(phrases_of(sentence))) for sentence in sentences]
     by_kind = defaultdict[Kind, list[tuple[str, ...]]](list)
     for phrase in chain.from_iterable(phrases for _, phrases in known):
@@ -82,13 +64,12 @@ def mix(sentences: Iterable[Sentence], times: int, seed: int) -> Iterator[list[s
 def _exchanged(
     forms: Sequence[str], phrases: Iterable[Phrase], others: dict[Kind, list[tuple[str, ...]]], rng: random.Random
 ) -> list[str]:
-    parts, taken = [[form] for form in forms], [False] * len(forms)
+    parts, taken = [[form] for form in forms], set[int]()
     for phrase in phrases:
         own = range(phrase.first, phrase.first + len(phrase.forms))
-        if rng.random() < EXCHANGED and not any(taken[place] for place in own):
-            for place in own:
-                parts[place], taken[place] = [], True
-            parts[phrase.first] = list(rng.choice(others[phrase.kind]))
+        if rng.random() < EXCHANGED and taken.isdisjoint(own):
+            taken.update(own)
+            parts[own.start : own.stop] = [list(rng.choice(others[phrase.kind])), *([] for _ in own[1:])]
     first, *rest = chain.from_iterable(parts)
     return [first[:1].upper() + first[1:] if forms[0][:1].isupper() else first, *rest]
 
@@ -101,6 +82,8 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--times", type=int, default=5, help="how many new sentences for each")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
+    if given.times < 1:
+        raise BiplanarError("--times must be at least 1")
     write_mixed(read_conllu(given.treebank), given.output, given.times, given.seed)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from models.mixed_sentences import Phrase, main, mix, phrases_of
 
-from biplanar.data.conllu import parse_conllu, read_conllu
+from biplanar.data.conllu import Sentence, parse_conllu, read_conllu
+from biplanar.errors import BiplanarError, FormatError
 from tests.paths import TINY
 
 ROWS = (
@@ -56,3 +58,20 @@ def test_they_are_written_as_words(tmp_path):
     found = list(read_conllu(tmp_path / "mixed.conllu"))
     assert len(found) == 3 * len(list(read_conllu(TINY)))
     assert not any(sentence.is_parsed for sentence in found)
+
+
+@pytest.mark.parametrize(
+    ("treebank", "times", "message"),
+    [("missing.conllu", "1", "missing.conllu: No such file"), (str(TINY), "0", "--times must be at least 1")],
+)
+def test_refused(tmp_path, treebank, times, message):
+    with pytest.raises(BiplanarError, match=message):
+        main([treebank, str(tmp_path / "mixed.conllu"), "--times", times])
+    assert not list(tmp_path.iterdir())
+
+
+def test_words_without_trees_are_refused(tmp_path):
+    (tmp_path / "words.conllu").write_text(Sentence.from_words(["Sim", "."]).raw)
+    with pytest.raises(FormatError, match=r"words\.conllu:1: "):
+        main([str(tmp_path / "words.conllu"), str(tmp_path / "mixed.conllu")])
+    assert not (tmp_path / "mixed.conllu").exists()
