@@ -1,6 +1,6 @@
 """Train UDPipe's tokenizer on the treebanks of the packaged models, and score it on raw text.
 
-    python -m study.segmentation cy gd [--root ../shared] [--workers 2]
+    python -m study.segmentation cy gd [--treebanks ../shared] [--workers 2]
     python -m study.segmentation ../shared/ud-2.4/UD_Basque-BDT
 
 docs/segmentation.md shows it beside the segmenters of these models. On a treebank that is given as a folder, one of our
@@ -56,30 +56,28 @@ def main(arguments: Sequence[str]) -> None:
     """Train and score."""
     packaged = read_json(PACKAGED)
     parser = argparse.ArgumentParser(prog="python -m study.segmentation", description="Score UDPipe's tokenizer.")
-    parser.add_argument("treebanks", nargs="+", metavar="CODE|FOLDER", help="packaged models, or treebanks")
-    parser.add_argument("--root", type=Path, default=Path("../shared"), help="the folder that holds ud-2.16")
+    parser.add_argument("names", nargs="+", metavar="CODE|FOLDER", help="packaged models, or treebanks")
+    parser.add_argument("--treebanks", type=Path, default=Path("../shared"), help="the folder that holds ud-2.16")
     parser.add_argument("--workers", type=int, default=1)
     given = parser.parse_args(arguments)
     folders = dict[str, Path]()
-    for one in given.treebanks:
+    for one in given.names:
         if one in packaged:
-            folders[one] = _treebank(given.root, packaged[one])
+            folders[one] = _treebank(given.treebanks, packaged[one])
         elif Path(one).is_dir():
             folders[f"{Path(one).name} {Path(one).resolve().parent.name.removeprefix('ud-')}"] = Path(one)
         else:
             raise UnknownNameError("packaged model", one, packaged)
     with ProcessPoolExecutor(given.workers, get_context("spawn")) as pool:
         jobs = {
-            key: {kind: pool.submit(measure, folder, kind) for kind in (UDPIPE, TAGGER)[: 1 + (key not in packaged)]}
+            key: [pool.submit(measure, folder, kind) for kind in ([UDPIPE] if key in packaged else [UDPIPE, TAGGER])]
             for key, folder in folders.items()
         }
         for key, trainings in jobs.items():
-            scores = {kind: job.result() for kind, job in trainings.items()}
-            found = {"treebank": packaged.get(key, {"treebank": key})["treebank"], "scores": scores.pop(UDPIPE)}
-            if scores:
-                found["own"] = scores[TAGGER]
+            scores = dict(zip(("scores", "own"), (job.result() for job in trainings), strict=False))
+            found = {"treebank": packaged[key]["treebank"] if key in packaged else key} | scores
             write_json(dict(sorted((read_json(STORED) | {key: found}).items())), STORED)
-            print(key, found["scores"]["dev"], found.get("own", {}).get("dev"), flush=True)
+            print(key, {name: one["dev"] for name, one in scores.items()}, flush=True)
 
 
 def _treebank(root: Path, packaged: dict[str, Any]) -> Path:
