@@ -135,6 +135,17 @@ class TestConllu:
             texts.append(stream.getvalue().decode())
         assert texts[0] == texts[1]
 
+    def test_what_comes_through_a_pipe_is_parsed_chunk_by_chunk(self, tmp_path, monkeypatch):
+        parser, found = biplanar.load(), list[int]()
+        monkeypatch.setattr(type(parser.scorer), "decoding_threads", 2)
+        monkeypatch.setattr("biplanar.bulk.engines.overlap", lambda *_, beside, **__: found.append(beside))
+        os.mkfifo(tmp_path / "pipe")
+        (tmp_path / "x").touch()
+        for name in ("x", "pipe"):
+            engine = ThisProcess(loaded=ChunkParser(task_of(), parser))
+            engine.run(task_of(), Source((tmp_path / name,), "conllu"), lambda _: None)
+        assert found == [2, 1]
+
 
 class TestNumbers:
     """Sentences without numbers of their own get them by file."""

@@ -73,9 +73,12 @@ class ThisProcess:
     loaded: ChunkParser | None = None  # a task whose model is loaded already
 
     def run(self, task: Task, source: Source, write: Callable[[Result], object]) -> None:
-        """Read and write in threads; where decoding leaves cores free, two chunks are parsed side by side."""
+        """Read and write in threads; where decoding has cores of its own, two chunks are parsed side by side.
+
+        From a pipe, one at a time: its result must not wait for what is still to come.
+        """
         work = self.loaded or task()
-        beside = 2 if work.parser.scorer.decoding_threads > 1 else 1
+        beside = 2 if source.is_plain and work.parser.scorer.decoding_threads > 1 else 1
         words = max(CHUNK_WORDS, CHUNK_BATCHES * task.batch_words // beside)
         overlap(
             ((chunk, work.read(chunk)) for chunk in source.chunks(lambda _: words)),
