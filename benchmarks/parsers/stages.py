@@ -23,11 +23,11 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(STAGES, 0.0)
-        self._stage, self._since = STAGES[0], time.perf_counter()
+        self._stage, self._since = STAGES[0], time.process_time()
 
     def enter(self, stage: str) -> None:
         """The stage before ends here, and this one begins."""
-        now = time.perf_counter()
+        now = time.process_time()
         self.seconds[self._stage] += now - self._since
         self._stage, self._since = stage, now
 

@@ -18,7 +18,7 @@ def clock(monkeypatch):
             self.now += seconds
 
     clock = Clock()
-    monkeypatch.setattr(stages.time, "perf_counter", lambda: clock.now)
+    monkeypatch.setattr(stages.time, "process_time", lambda: clock.now)
     return clock
 
 
