@@ -1,4 +1,4 @@
-"""Peak memory in bytes. Little is imported here, as small processes use it, too."""
+"""Peak memory in bytes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,4 @@ def own_peak() -> int:
     except (OSError, IndexError):
         import resource  # which not every system has
 
-        return _in_bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-
-
-def children_peak() -> int | None:
-    """The peak of the largest process that this one has started and waited for; None where the system does not tell."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    return _in_bytes(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-
-
-def _in_bytes(size: int) -> int:
-    return size * (1 if sys.platform == "darwin" else 1024)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

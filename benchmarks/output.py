@@ -35,11 +35,6 @@ class Sheet:
     rows: Sequence[Sequence[str]]
     note: str = ""
 
-    def to_markdown(self) -> str:
-        """As part of a page."""
-        table = markdown_table(self.columns, self.rows)
-        return "\n".join([f"### {self.title}", "", table, "", *([self.note, ""] if self.note else [])])
-
     def to_rich(self) -> Table:
         """As a table for the terminal."""
         table = Table(title=self.title, title_justify="left", title_style="bold", caption=self.note or None)

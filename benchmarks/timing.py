@@ -37,12 +37,12 @@ def _seconds(task: Callable[[], object], calls: int) -> float:
     return time.process_time() - start
 
 
-def run_checkout(checkout: Path, *arguments: str, **environment: str) -> tuple[float, str]:
+def run_checkout(checkout: Path, *arguments: str) -> tuple[float, str]:
     """Run Python with the package of a checkout; gives the processor time and what it wrote to standard error."""
     source = checkout / "src"
     if not (source / "biplanar").is_dir():  # else the installed package would run in its place
         raise FileError(f"{checkout}: no checkout of Biplanar")
-    own = os.environ | environment | {"PYTHONPATH": str(source)}
+    own = os.environ | {"PYTHONPATH": str(source)}
     own.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has bytecode
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([sys.executable, *arguments], env=own, capture_output=True, text=True, check=True)

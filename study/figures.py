@@ -16,7 +16,7 @@ from study.plan import ENCODINGS, LARGER, PAPER, SWITCH_TREEBANKS
 from study.significance import survivors
 from study.speeds import CORE, GPU, Place, Rates, Timed, rates, system
 from study.store import Store
-from study.tables import compared_marks
+from study.tables import measured_systems
 from study.treebanks import Treebank
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ COLOURS = {
 }
 MARKERS = {"2p-greedy": "o", "2p-prop": "s", "2p-full": "D"}
 DECODERS = ("paper", "search")
-
-TIMES_UDPIPE = "times the words a second of UDPipe 1 (tag+parse) on the same core, file to file"
 
 # Treebanks with nearly the same share of non-projective dependencies: where their names stand, in points.
 APART = {"af": (-24, -4), "pt": (9, 17), "hu": (12, -16)}
@@ -212,7 +210,7 @@ def draw_all(store: Store, folder: Path) -> None:
             figure = Figure(figsize=size, layout="constrained", facecolor="white")
             draw(store, figure)
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
-        figure_of(compared_marks(store), TIMES_UDPIPE).savefig(folder / "speed.svg", metadata={"Date": None})
+        figure_of(measured_systems(store)).savefig(folder / "speed.svg", metadata={"Date": None})
     _calibration(store).draw(folder / "calibration.png")
 
 

@@ -11,12 +11,12 @@ from typing import Any
 from benchmarks.core_report import compiling_sheet, growth_sheets, labels_sheet, reading_sheet
 from benchmarks.output import Sheet
 from benchmarks.output import markdown_table as table
-from benchmarks.parsers.picture import Mark, marks_of
 from benchmarks.parsers.report import sheets
+from benchmarks.parsers.systems import UNIT
+from benchmarks.raw_text import sheets as raw_text_sheets
 
 from biplanar.encodings import ENCODINGS as ALL_ENCODINGS
-from biplanar.errors import BiplanarError
-from study.fingerprint import CODE, part_of
+from study.fingerprint import CODE
 from study.paper_tables import ONE_PLANE, PAPER_TABLES, TWO_PLANES, Row, int8_ratio, ours
 from study.plan import ARC_CODES, BIAFFINE, COLUMN_CODES, COMPARED, COMPARED_CODES, ENCODINGS, LARGER, STUDIES
 from study.store import Seeds, Store, Where, is_current, percent
@@ -348,70 +348,17 @@ def graphs(store: Store) -> str:
     return table(["", "labels", "LAS", "ELAS", "EULAS"], rows)
 
 
-def parsers(name: str, part: str, store: Store) -> str:
+def parsers(part: str, store: Store) -> str:
     """A table of what `benchmarks.parsers` has measured."""
-    shown = store.files[name] | {"systems": current_systems(store, name)}
-    return _sheet(next(one for one in sheets(shown) if one.title == part))
-
-
-def current_systems(store: Store, name: str) -> list[dict[str, Any]]:
-    """The systems of a benchmark, without those whose decoder has changed since."""
-    found = store.files[name]
-    code, arcs = found["fingerprint"]["code"], "arcs" in found["fingerprint"]["code"]
-
-    def is_shown(system: dict[str, Any]) -> bool:
-        needed = part_of(system["options"].get("decoder", ""), arcs=arcs)
-        return bool(system["kind"] != "biplanar" or code.get(needed) == CODE[needed])
-
-    return [one for one in found["systems"] if is_shown(one)]
-
-
-# What both benchmarks of parsers have measured: on two machines, so that speeds compare as multiples of its own. In the
-# one of pre-trained encoders it was trained for its speed alone.
-UNIT, ENCODER_RUN = "UDPipe 1 tag+parse", "speed-encoder"
-PEERS = (UNIT, "spaCy tag+parse")  # that do what our models do
-
-
-def compared_marks(store: Store) -> list[Mark]:
-    """All parsers that were measured, with their speeds as multiples of UDPipe's in the same run."""
-    marks = marks_of(current_systems(store, "speed"), _unit(store, "speed"))
-    if ENCODER_RUN in store.files:
-        marks += marks_of(_encoder_systems(store), _unit(store, ENCODER_RUN))
-    return marks
-
-
-def beside_udpipe(name: str, store: Store) -> str:
-    """Speed of our models beside parsers that were trained for their speed alone; LAS of our own."""
-    found = current_systems(store, name) if name in store.files else []
-    systems = [
-        one for one in found if one["not_measured"] is None and (one["kind"] == "biplanar" or one["name"] in PEERS)
-    ]
-    if not any(one["kind"] == "biplanar" for one in systems):
+    if not _is_current(store, "speed"):
         return NOT_MEASURED
-    unit = _unit(store, name)
-    rows = [
-        [
-            one["name"],
-            f"{one['las']:.2f}" if one["kind"] == "biplanar" else "–",
-            f"{one['words_per_second']['best']:,.0f}",
-            f"{mark.speed:.2f}",
-        ]
-        for one, mark in zip(systems, marks_of(systems, unit), strict=True)
-    ]
-    return table(["system", "LAS", "words/s", "times UDPipe 1"], rows)
+    return _sheet(next(one for one in sheets(store.files["speed"]) if one.title == part))
 
 
-def _unit(store: Store, name: str) -> float:
-    """Words a second of UDPipe's tagger and parser."""
-    found = {one["name"]: one for one in store.files[name]["systems"] if one["not_measured"] is None}
-    if UNIT not in found:
-        raise BiplanarError(f"benchmarks/results/{name}.json: {UNIT} was not measured, so speeds cannot be compared")
-    return float(found[UNIT]["words_per_second"]["best"])
-
-
-def _encoder_systems(store: Store) -> list[dict[str, Any]]:
-    found = current_systems(store, ENCODER_RUN)
-    return [one for one in found if one["kind"] == "biplanar" and one["not_measured"] is None]
+def measured_systems(store: Store) -> list[dict[str, Any]]:
+    """All parsers that were measured; those of Biplanar only if it was with today's code."""
+    systems, is_current = store.files["speed"]["systems"], _is_current(store, "speed")
+    return [one for one in systems if one["not_measured"] is None and (is_current or one["kind"] != "biplanar")]
 
 
 def core(part: str, store: Store) -> str:
@@ -477,13 +424,10 @@ def start(store: Store) -> str:
 
 
 def raw(store: Store) -> str:
-    """What raw text costs beside the same words given."""
+    """Speed on raw text, and on the same words."""
     if not _is_current(store, "raw-text"):
         return NOT_MEASURED
-    found = store.files["raw-text"]
-    given = found["seconds"]["words"]
-    rows = ([name, f"{one:.2f}", f"{one / given:.2f}"] for name, one in found["seconds"].items())
-    return table([f"{found['words']:,} words", "seconds", "times as long"], rows)
+    return _sheet(*raw_text_sheets(store.files["raw-text"]))
 
 
 def gpu(store: Store) -> str:
@@ -516,16 +460,10 @@ def training(store: Store) -> str:
     return table(["", "treebank", "words", "epochs", "words/s", "minutes"], rows())
 
 
+USUAL = "bundled int8 search"  # how the bundled model parses unless it is told
 COUNTED = ("sentences", "words")
 CORE_GROWTH = ("projective trees", "locally crossing trees", "random trees", "long sentences")
-PARSER_PARTS = {
-    "systems": "Accuracy and speed",
-    "stages": "Stages",
-    "growth": "Growth with the length of a sentence",
-    "workers": "Workers",
-    "memory": "Memory on a long file",
-    "start": "From start to answer",
-}
+PARSER_PARTS = {"systems": "Accuracy and speed", "stages": "Stages", "workers": "Workers"}
 TABLES: dict[str, Callable[[Store], str]] = {
     "verdicts": verdicts,
     **PAPER_TABLES,
@@ -551,11 +489,7 @@ TABLES: dict[str, Callable[[Store], str]] = {
     "gpu": gpu,
     "training": training,
     **{f"core, {part}": partial(core, part) for part in ("reading", "labels", "compiling", *CORE_GROWTH)},
-    **{f"parsers, {part}": partial(parsers, "speed", title) for part, title in PARSER_PARTS.items()},
-    "parsers, encoder": partial(beside_udpipe, ENCODER_RUN),
-    "parsers, bundled": partial(beside_udpipe, "speed-peers"),
-    "bundled, stages": partial(parsers, "speed-peers", PARSER_PARTS["stages"]),
-    "bundled, speed": partial(parsers, "speed-bundled", PARSER_PARTS["systems"]),
+    **{f"parsers, {part}": partial(parsers, title) for part, title in PARSER_PARTS.items()},
 }
 
 
@@ -603,17 +537,13 @@ def _teaching(store: Store) -> dict[str, str]:
     }
 
 
-def _int8(systems: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """What int8 gains in speed and costs in LAS beside PyTorch, least and most over the networks."""
-    by_name = {one["name"]: one for one in systems}
-    pairs = [
-        (by_name[name], by_name[name.replace("int8", "torch")])
-        for name in by_name
-        if "int8" in name and name.replace("int8", "torch") in by_name
-    ]
-    ratios = [one["words_per_second"]["best"] / other["words_per_second"]["best"] for one, other in pairs]
-    costs = [other["las"] - one["las"] for one, other in pairs]
-    return {"int8 speed": f"{min(ratios):.1f} to {max(ratios):.1f}", "int8 cost": f"{max(costs):.2f}"}
+def _speed(store: Store) -> dict[str, str]:
+    """How many times as fast as UDPipe 1 the bundled model is, and on what."""
+    speeds = {one["name"]: one["words_per_second"]["best"] for one in measured_systems(store)}
+    found = {"speed, processor": store.files["speed"]["machine"]["processor"]}
+    if {USUAL, UNIT} <= speeds.keys():
+        found["bundled, times UDPipe 1"] = f"{speeds[USUAL] / speeds[UNIT]:.1f}"
+    return found
 
 
 def figures(store: Store) -> dict[str, str]:
@@ -633,7 +563,7 @@ def figures(store: Store) -> dict[str, str]:
             ours(store, GREEK, name, "test", "LAS", decoder, "gold words").mean for name in (*TWO_PLANES, ONE_PLANE)
         )
         found[f"Ancient Greek, two planes, {decoder}"] = f"{mean(two) - one:.1f}"
-    found |= _search_gains(store) | _teaching(store) | _int8(store.files["speed"]["systems"])
+    found |= _search_gains(store) | _teaching(store) | _speed(store)
     means = arc_means(store)
     for name, by_code in means.items():
         found |= {f"{code} {name}": f"{value:.2f}" for code, value in by_code.items()}

@@ -11,30 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.parsers.stages import Stopwatch, WatchedScorer
-from benchmarks.parsers.systems import FASTEST
 from biplanar.errors import BiplanarError, FileError
 
 if TYPE_CHECKING:
     from biplanar.bulk.task import Task
     from biplanar.data.conllu import Sentence
     from biplanar.data.tree import Tree
-    from biplanar.pipeline.parser import Parser
 
 Options = Mapping[str, str]
 Stages = dict[str, float]
 Parse = Callable[[Path, Path], Stages | None]  # the seconds of each stage, where they are known
-
-
-def load_parser(model: str | None, options: Options) -> Parser:
-    """Biplanar's parser on one core, with the runtime asked for."""
-    from biplanar.pipeline.loading import load
-
-    return load(model, device="cpu", threads=1, runtime=_runtime(options))
-
-
-def _runtime(options: Options) -> str | None:
-    runtime = options.get("runtime", FASTEST)
-    return None if runtime == FASTEST else runtime
 
 
 def open_biplanar(model: str | None, options: Options) -> Parse:
@@ -48,7 +34,7 @@ def open_biplanar(model: str | None, options: Options) -> Parse:
 
     def parse(source: Path, target: Path) -> None:
         with target.open("wb") as stream:
-            parse_files(Source((source,), "conllu"), stream, task, engine)
+            parse_files(Source((source,)), stream, task, engine)
 
     return parse
 
@@ -57,7 +43,7 @@ def _task(model: str | None, options: Options) -> Task:
     from biplanar.bulk.task import Task
     from biplanar.pipeline.options import ParseOptions
 
-    return Task(model, runtime=_runtime(options), options=ParseOptions(decoder=options["decoder"], retag=True))
+    return Task(model, runtime=options["runtime"], options=ParseOptions(decoder=options["decoder"], retag=True))
 
 
 def open_stages(model: str | None, options: Options) -> Parse:
@@ -72,7 +58,7 @@ def open_stages(model: str | None, options: Options) -> Parse:
         watch = Stopwatch()
         work.parser.scorer = WatchedScorer(scorer, watch)
         with target.open("wb") as stream:
-            for chunk in Source((source,), "conllu").chunks(lambda _: enough):
+            for chunk in Source((source,)).chunks(lambda _: enough):
                 given = work.read(chunk)
                 watch.enter("features")
                 trees = work.parse(given)
@@ -86,34 +72,44 @@ def open_stages(model: str | None, options: Options) -> Parse:
 
 
 def open_udpipe(model: str | None, options: Options) -> Parse:
-    """UDPipe 1: the whole file goes through its own pipeline, reading and writing included."""
+    """UDPipe 1: the whole file goes through its own pipeline, reading and writing included.
+
+    With a `tokenizer`, which may be that of another model, the file is raw text.
+    """
     from ufal.udpipe import Model, Pipeline, ProcessingError
 
-    loaded = Model.load(str(model))
-    if loaded is None:
-        raise FileError(f"{model}: not a UDPipe model")
+    def loaded(path: str | None) -> Any:
+        found = Model.load(str(path))
+        if found is None:
+            raise FileError(f"{path}: not a UDPipe model")
+        return found
+
     tagger = Pipeline.NONE if options.get("tagger") == "none" else Pipeline.DEFAULT
+    # A pipeline does not keep its model alive, so they must not live apart.
+    pipelines = [(loaded(model), ("conllu", tagger, Pipeline.DEFAULT, "conllu"))]
+    if "tokenizer" in options:
+        cutting = ("tokenize", Pipeline.NONE, Pipeline.NONE, "conllu")
+        pipelines.insert(0, (loaded(options["tokenizer"]), cutting))
 
     def parse(source: Path, target: Path) -> None:
-        # A pipeline does not keep its model alive, so they must not live apart.
-        pipeline = Pipeline(loaded, "conllu", tagger, options.get("parser", Pipeline.DEFAULT), "conllu")
-        error = ProcessingError()
-        text = pipeline.process(source.read_text(encoding="utf-8"), error)
-        if error.occurred():
-            raise BiplanarError(f"{source}: {error.message}")
+        text, error = source.read_text(encoding="utf-8"), ProcessingError()
+        for one, steps in pipelines:
+            text = Pipeline(one, *steps).process(text, error)
+            if error.occurred():
+                raise BiplanarError(f"{source}: {error.message}")
         target.write_text(text, encoding="utf-8", newline="")
 
     return parse
 
 
-def open_spacy(model: str | None, options: Options) -> Parse:
+def open_spacy(model: str | None, _: Options) -> Parse:
     """spaCy: a document is a sentence and must stay one."""
     spacy = _imported("spacy")
     from spacy.tokens import Doc
 
     from biplanar.data.conllu import read_conllu, write_conllu
 
-    pipeline = spacy.load(str(model), exclude=[name for name in options.get("exclude", "").split(",") if name])
+    pipeline = spacy.load(str(model))
 
     def document(sentence: Sentence) -> Any:
         forms = sentence.forms

@@ -53,12 +53,12 @@ class GoldFile:
         """UAS and LAS of what a system wrote, which must be trees over the same sentences."""
         try:
             parsed = list(read_conllu(path))
-            if [sentence.forms for sentence in parsed] != [sentence.forms for sentence in self.sentences]:
-                raise NotMeasuredError("its output has other sentences or words than its input")
             for sentence in parsed:
                 _ = sentence.tree
         except BiplanarError as error:
             raise NotMeasuredError(f"its output is no CoNLL-U with trees: {error}") from error
+        if [sentence.forms for sentence in parsed] != [sentence.forms for sentence in self.sentences]:
+            raise NotMeasuredError("its output has other sentences or words than its input")
         scores = evaluate(self.sentences, parsed)
         return {"uas": 100 * scores["UAS"].f1, "las": 100 * scores["LAS"].f1}
 

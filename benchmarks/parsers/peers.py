@@ -1,6 +1,7 @@
 """Train the parsers that Biplanar is compared with on the same treebank, for `python -m benchmarks.parsers`.
 
     python -m benchmarks.parsers.peers udpipe --train TRAIN --dev DEV -o en.udpipe
+    python -m benchmarks.parsers.peers tokenizer --train TRAIN --dev DEV -o en-tokenizer.udpipe
     python -m benchmarks.parsers.peers spacy  --train TRAIN --dev DEV -o FOLDER
     python -m benchmarks.parsers.peers supar  --train TRAIN --dev DEV -o en.supar
 
@@ -66,7 +67,6 @@ SUPAR_SETTINGS: dict[str, Any] = {
     "checkpoint": False,
 }
 SEED = 1
-QUICK_STEPS = 400  # of spaCy, where only its speed counts
 FEW = 8  # sentences that SuPar evaluates after each epoch besides dev, as it must have some
 
 
@@ -74,16 +74,22 @@ class OutOfTimeError(Exception):
     """Training has had its time."""
 
 
-def train_udpipe(train: Path, dev: Path, output: Path, options: argparse.Namespace) -> None:
-    """UDPipe 1's tagger and parser with default options; it gets words, so it needs no tokenizer."""
+def train_udpipe(train: Path, dev: Path, output: Path, _: argparse.Namespace) -> None:
+    """UDPipe 1's tagger and parser with default options; raw text is cut by a tokenizer of its own."""
     from ufal.udpipe import ProcessingError, Trainer
 
-    error, how = ProcessingError(), "iterations=1" if options.quick else ""
-    sentences = udpipe_sentences(train), udpipe_sentences(dev)
-    model = Trainer.train("morphodita_parsito", *sentences, "none", how, how, error)
+    error, sentences = ProcessingError(), (udpipe_sentences(train), udpipe_sentences(dev))
+    model = Trainer.train("morphodita_parsito", *sentences, "none", "", "", error)
     if error.occurred():
         raise BiplanarError(f"UDPipe: {error.message}")
     output.write_bytes(model)
+
+
+def train_tokenizer(train: Path, dev: Path, output: Path, _: argparse.Namespace) -> None:
+    """UDPipe 1's tokenizer, with the options by which `biplanar train --segmenter.kind udpipe` trains it."""
+    from biplanar.tokenizer.udpipe import train_udpipe as train_segmenter
+
+    train_segmenter(list(read_conllu(train)), list(read_conllu(dev)), output)
 
 
 def udpipe_sentences(path: Path) -> Any:
@@ -102,7 +108,7 @@ def udpipe_sentences(path: Path) -> Any:
     return sentences
 
 
-def train_spacy(train: Path, dev: Path, output: Path, options: argparse.Namespace) -> None:
+def train_spacy(train: Path, dev: Path, output: Path, _: argparse.Namespace) -> None:
     """Tagger, morphologizer and parser over one small convolutional network, as `spacy init config` proposes for a CPU.
 
     It trains sentence by sentence until spaCy's own early stopping, or 20,000 steps, and leaves the best pipeline.
@@ -118,9 +124,8 @@ def train_spacy(train: Path, dev: Path, output: Path, options: argparse.Namespac
             lang="en", pipeline=["tagger", "morphologizer", "parser"], optimize="efficiency", silent=True
         )
         config.to_disk(folder / "config.cfg")
-        changes: dict[str, Any] = {f"paths.{split}": str(folder / f"{split}.spacy") for split in ("train", "dev")}
-        changes |= {"training.max_steps": QUICK_STEPS} if options.quick else {}
-        train_config(folder / "config.cfg", folder / "trained", overrides=changes)
+        paths = {f"paths.{split}": str(folder / f"{split}.spacy") for split in ("train", "dev")}
+        train_config(folder / "config.cfg", folder / "trained", overrides=paths)
         shutil.move(folder / "trained" / "model-best", output)
 
 
@@ -195,6 +200,7 @@ def _stop_after(parser: Any, seconds: float) -> None:
 
 PEERS: dict[str, Callable[[Path, Path, Path, argparse.Namespace], None]] = {
     "udpipe": train_udpipe,
+    "tokenizer": train_tokenizer,
     "spacy": train_spacy,
     "supar": train_supar,
 }
@@ -208,7 +214,6 @@ def main() -> None:
     parser.add_argument("--dev", type=Path, required=True)
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=math.inf, help="SuPar only: train so long at most")
-    parser.add_argument("--quick", action="store_true", help="UDPipe and spaCy: train as little as speed needs")
     options = parser.parse_args()
     with parser.reporting():
         if options.output.exists():

@@ -63,19 +63,19 @@ class Mark:
         return self.speed, self.las
 
 
-def marks_of(systems: Sequence[Numbers], unit: float = 1.0) -> list[Mark]:
-    """The systems that were measured, with their speeds as multiples of a number of words a second."""
+def marks_of(systems: Sequence[Numbers]) -> list[Mark]:
+    """The systems that were measured."""
     return [
-        Mark(one["name"].removesuffix(USUAL), one["family"], one["words_per_second"]["best"] / unit, one["las"])
+        Mark(one["name"].removesuffix(USUAL), one["family"], one["words_per_second"]["best"], one["las"])
         for one in systems
-        if one.get("not_measured") is None
+        if one["not_measured"] is None
     ]
 
 
 def draw(systems: Sequence[Numbers], path: str | Path) -> list[Path]:
     """Write the picture as PNG and as SVG, whichever of the two the path names."""
     target, rc_context = Path(path), _matplotlib().rc_context
-    figure = figure_of(marks_of(systems))
+    figure = figure_of(systems)
     written = [target.with_suffix(suffix) for suffix in (".png", ".svg")]
     try:
         # Without a date and with names that are not made by chance, equal numbers give equal files. Text stays text.
@@ -87,21 +87,22 @@ def draw(systems: Sequence[Numbers], path: str | Path) -> list[Path]:
     return written
 
 
-def figure_of(marks: Sequence[Mark], speed: str = WORDS_A_SECOND) -> Figure:
-    """The picture of some systems; `speed` says in what their speeds are."""
+def figure_of(systems: Sequence[Numbers]) -> Figure:
+    """The picture of some systems."""
     _matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter
 
+    marks = marks_of(systems)
     if not marks:
         raise BiplanarError("no system was measured, so there is nothing to draw")
     figure = Figure(figsize=(8.5, 6.3), dpi=RASTER, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    axes.set(xscale="log", xlabel=f"{speed}\n{LEGEND}", ylabel="LAS")
+    axes.set(xscale="log", xlabel=f"{WORDS_A_SECOND}\n{LEGEND}", ylabel="LAS")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(alpha=0.25, linewidth=0.6)
     axes.spines[["top", "right"]].set_visible(False)

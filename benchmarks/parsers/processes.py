@@ -16,12 +16,13 @@ from typing import Any
 
 from benchmarks.machine import ONE_THREAD
 from benchmarks.output import Numbers
+from biplanar.errors import BiplanarError
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_SECONDS = 1800  # that one run may take
 
 
-class NotMeasuredError(Exception):
+class NotMeasuredError(BiplanarError):
     """Why a system gave no result; the others go on."""
 
 

@@ -11,10 +11,8 @@ from pathlib import Path
 from benchmarks.output import Numbers
 from benchmarks.parsers.gold import GoldFile
 from benchmarks.parsers.processes import MOST_SECONDS, NotMeasuredError, run_job
-from benchmarks.parsers.systems import System
-from benchmarks.texts import LENGTHS
-
-PER_LENGTH = 10  # sentences
+from benchmarks.parsers.systems import FASTEST, System
+from biplanar.decoding import DEFAULT_DECODER
 
 
 def measure_systems(
@@ -30,14 +28,13 @@ def measure_systems(
         yield record
 
 
-def measure_stages(
-    gold: GoldFile, systems: Sequence[System], rounds: int, timeout: float = MOST_SECONDS
-) -> Iterator[Numbers]:
-    """The same for those systems that can be taken apart into stages."""
-    ours = [replace(system, kind="stages") for system in systems if system.kind == "biplanar"]
-    for record in _take_turns(gold, ours, rounds, timeout):
+def measure_stages(gold: GoldFile, systems: Sequence[System], rounds: int) -> Iterator[Numbers]:
+    """The same for our own models in int8 with the search, taken apart into stages."""
+    usual = {"runtime": FASTEST, "decoder": DEFAULT_DECODER}
+    ours = [replace(system, kind="stages") for system in systems if system.options == usual]
+    for record in _take_turns(gold, ours, rounds, MOST_SECONDS):
         if "result" in record and record["result"]["not_measured"] is None:
-            best = min(record["result"]["runs"], key=lambda run: float(run["seconds"]))
+            best = min(record["result"]["runs"], key=lambda run: float(run["processor_seconds"]))
             record["result"] |= {"seconds": best["stages"], "words": gold.words}
         yield record
 
@@ -67,7 +64,7 @@ def _run(gold: GoldFile, system: System, result: Numbers, timeout: float) -> Non
     """One run; the first one's output is scored."""
     with tempfile.TemporaryDirectory(dir=gold.folder) as folder:
         output = Path(folder) / "output.conllu"
-        job = {"task": "parse", "kind": system.kind, "model": system.model, "options": dict(system.options)}
+        job = {"kind": system.kind, "model": system.model, "options": dict(system.options)}
         files = {"input": gold.source, "warm_up": gold.warm_up, "output": output}
         run = run_job(job | {name: str(path) for name, path in files.items()}, timeout)
         if not result["runs"]:
@@ -91,24 +88,3 @@ def _summary(result: Numbers, gold: GoldFile) -> Numbers:
 
 def _rates(count: int, seconds: Sequence[float]) -> dict[str, float]:
     return {"best": count / min(seconds), "median": count / statistics.median(seconds)}
-
-
-def measure_growth(
-    gold: GoldFile,
-    name: str,
-    folder: str | None,
-    lengths: Sequence[int] = LENGTHS,
-    *,
-    timeout: float = MOST_SECONDS,
-) -> Numbers:
-    """Seconds a sentence of each length takes, with a model's fastest runtime."""
-    job: Numbers = {"task": "growth", "model": folder, "options": {}, "input": str(gold.source)}
-    result: Numbers = {"model": name, "not_measured": None, "lengths": []}
-    try:
-        seconds = run_job(job | {"lengths": list(lengths), "count": PER_LENGTH}, timeout)["seconds"]
-    except NotMeasuredError as error:
-        return result | {"not_measured": str(error)}
-    rows = [{"words": int(length), "seconds": times} for length, times in seconds.items()]
-    return result | {
-        "lengths": [row | {"median": statistics.median(row["seconds"]), "slowest": max(row["seconds"])} for row in rows]
-    }

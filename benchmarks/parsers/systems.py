@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from biplanar.pipeline.model_folder import ModelFolder
+from biplanar.decoding import DECODERS, DEFAULT_DECODER
+from biplanar.pipeline.loading import RUNTIMES
+from biplanar.pipeline.model_folder import ModelFolder
 
-# The runtime of a folder that is loaded without naming one: the fastest that it has.
-FASTEST = "fastest"
+FASTEST = RUNTIMES[0]
 
-# UDPipe's own beam, and a greedy one; and with the tags of the treebank, so that only its parser works.
-UDPIPE_MODES = {
-    "tag+parse": {},
-    "tag+parse, beam 1": {"parser": "beam_search=1"},
-    "parse, gold tags": {"tagger": "none"},
-}
-SPACY_MODES = {"tag+parse": {}, "parse": {"exclude": "tagger"}}
+# With the tags of the treebank, only UDPipe's parser works.
+UDPIPE_MODES = {"tag+parse": {}, "parse, gold tags": {"tagger": "none"}}
+UNIT = "UDPipe 1 tag+parse"  # whose speed others are compared with
 
 
 @dataclass(frozen=True)
@@ -40,8 +36,6 @@ class System:
     @property
     def size(self) -> int | None:
         """Bytes of the files that this system needs of its model."""
-        from biplanar.pipeline.model_folder import ModelFolder
-
         if self.model is None:
             return None
         path = Path(self.model)
@@ -49,36 +43,24 @@ class System:
         return _size(path) if runtime is None else sum(map(_size, _needed(ModelFolder(path), runtime)))
 
 
-def biplanar_systems(
-    name: str, folder: str, runtimes: Sequence[str], decoders: Sequence[str], *, every_pair: bool = False
-) -> list[System]:
-    """Each runtime with the first decoder, and each decoder with the last runtime; or all pairs of them."""
-    pairs = [
-        (runtime, decoder)
-        for runtime in runtimes
-        for decoder in decoders
-        if every_pair or decoder == decoders[0] or runtime == runtimes[-1]
-    ]
+def biplanar_systems(name: str, folder: str, more: Collection[str] = ()) -> list[System]:
+    """A model in int8 with its usual decoder; with that, more runtimes, and in int8 more decoders."""
+    pairs = [(one, DEFAULT_DECODER) for one in RUNTIMES if one == FASTEST or one in more]
+    pairs += [(FASTEST, one) for one in DECODERS if one != DEFAULT_DECODER and one in more]
     return [
-        System(
-            " ".join([name, *([runtime] if runtime != FASTEST else []), decoder]),
-            "biplanar",
-            name,
-            folder,
-            {"runtime": runtime, "decoder": decoder},
-        )
+        System(f"{name} {runtime} {decoder}", "biplanar", name, folder, {"runtime": runtime, "decoder": decoder})
         for runtime, decoder in pairs
     ]
 
 
 def udpipe_systems(model: str | None) -> list[System]:
-    """UDPipe 1 with its default options, with a greedy search, and without its tagger."""
+    """UDPipe 1 with its default options, and without its tagger."""
     return _peers("UDPipe 1", "udpipe", model, UDPIPE_MODES)
 
 
 def spacy_systems(model: str | None) -> list[System]:
-    """The tagger and parser of spaCy, and its parser alone."""
-    return _peers("spaCy", "spacy", model, SPACY_MODES)
+    """The tagger and parser of spaCy."""
+    return _peers("spaCy", "spacy", model, {"tag+parse": {}})
 
 
 def supar_systems(model: str | None) -> list[System]:
@@ -94,9 +76,7 @@ def _peers(family: str, kind: str, model: str | None, modes: Mapping[str, Mappin
 def _needed(folder: ModelFolder, runtime: str) -> list[Path]:
     """Settings, vocabulary and the network for one runtime: folders have it for several."""
     networks = {"int8": folder.int8, "onnx": folder.onnx, "torch": folder.weights}
-    there = [path for path in networks.values() if path.exists()]
-    network = networks[runtime] if runtime != FASTEST else there[0] if there else folder.weights
-    return [folder.config, folder.vocabulary, network]
+    return [folder.config, folder.vocabulary, networks[runtime]]
 
 
 def _size(path: Path) -> int:

@@ -9,16 +9,15 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
 from benchmarks.machine import use_one_core
 from benchmarks.memory import own_peak
+from benchmarks.parsers.adapters import ADAPTERS, Parse
 from biplanar.errors import BiplanarError
 
 Job = dict[str, Any]
-Work = Callable[[], Job]
 
 
 def main() -> int:
@@ -27,48 +26,23 @@ def main() -> int:
     answers = _own_answers()
     use_one_core()
     try:
-        work = TASKS[job["task"]](job)
+        parse = ADAPTERS[job["kind"]](job["model"], job["options"])
         _answer(answers, {"ready": True})
-        _answer(answers, work() | {"peak_memory": own_peak()})
+        _answer(answers, _timed(parse, job) | {"peak_memory": own_peak()})
     except BiplanarError as error:
         _answer(answers, {"error": str(error)})
         return 2
     return 0
 
 
-def _parse_file(job: Job) -> Work:
+def _timed(parse: Parse, job: Job) -> Job:
     """One file into another, timed after a few sentences that are not."""
-    from benchmarks.parsers.adapters import ADAPTERS
-
-    parse = ADAPTERS[job["kind"]](job["model"], job["options"])
     output = Path(job["output"])
-
-    def work() -> Job:
-        parse(Path(job["warm_up"]), output.with_suffix(".warm-up"))
-        start, processor = time.perf_counter(), time.process_time()
-        stages = parse(Path(job["input"]), output)
-        seconds, processor_seconds = time.perf_counter() - start, time.process_time() - processor
-        return {"seconds": seconds, "processor_seconds": processor_seconds, "stages": stages}
-
-    return work
-
-
-def _grow(job: Job) -> Work:
-    """Sentences of growing length, each parsed alone by Biplanar."""
-    from benchmarks.parsers.adapters import load_parser
-    from benchmarks.parsers.growth import parse_times
-    from benchmarks.texts import joined_sentences
-
-    parser = load_parser(job["model"], job["options"])
-
-    def work() -> Job:
-        groups = {length: joined_sentences(Path(job["input"]), length, job["count"]) for length in job["lengths"]}
-        return {"seconds": {length: parse_times(parser, group) for length, group in groups.items()}}
-
-    return work
-
-
-TASKS: dict[str, Callable[[Job], Work]] = {"parse": _parse_file, "growth": _grow}
+    parse(Path(job["warm_up"]), output.with_suffix(".warm-up"))
+    start, processor = time.perf_counter(), time.process_time()
+    stages = parse(Path(job["input"]), output)
+    seconds, processor_seconds = time.perf_counter() - start, time.process_time() - processor
+    return {"seconds": seconds, "processor_seconds": processor_seconds, "stages": stages}
 
 
 def _own_answers() -> TextIO:

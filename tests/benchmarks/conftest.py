@@ -12,6 +12,7 @@ from ufal.udpipe import ProcessingError, Sentences, Trainer
 from tests.paths import TINY
 
 # Enough to have a model, not to have a good one.
+QUICK_TOKENIZER = "epochs=1;segment_size=10;batch_size=100;dimension=16"
 QUICK_TAGGER = "models=1;iterations=1"
 QUICK_PARSER = "iterations=10;hidden_layer=20;embedding_form=5;embedding_upostag=5;embedding_feats=5;embedding_deprel=5"
 
@@ -19,10 +20,8 @@ QUICK_PARSER = "iterations=10;hidden_layer=20;embedding_form=5;embedding_upostag
 @pytest.fixture(scope="session")
 def udpipe_model(tmp_path_factory) -> Path:
     """A model of UDPipe, trained in a second."""
-    error = ProcessingError()
-    model = Trainer.train(
-        "morphodita_parsito", udpipe_sentences(TINY), Sentences(), "none", QUICK_TAGGER, QUICK_PARSER, error
-    )
+    error, parts = ProcessingError(), (QUICK_TOKENIZER, QUICK_TAGGER, QUICK_PARSER)
+    model = Trainer.train("morphodita_parsito", udpipe_sentences(TINY), Sentences(), *parts, error)
     assert not error.occurred(), error.message
     path = tmp_path_factory.mktemp("udpipe") / "tiny.udpipe"
     path.write_bytes(model)

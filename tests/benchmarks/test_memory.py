@@ -17,9 +17,3 @@ def test_the_peak_of_this_process_stays_when_memory_is_freed():
     code = "from benchmarks.memory import own_peak; print(own_peak())"
     assert 0 < printed(code) < 100_000_000
     assert 300_000_000 < printed(ALLOCATE + code) < 400_000_000
-
-
-def test_the_peak_of_children():
-    child = f"subprocess.run([sys.executable, '-c', {ALLOCATE!r}], check=True); "
-    code = f"import subprocess, sys; {child}from benchmarks.memory import children_peak; print(children_peak())"
-    assert 300_000_000 < printed(code) < 400_000_000

@@ -12,9 +12,9 @@ from study.pages import Generator, changed, pages
 from study.plan import STUDIES
 from study.reference import REFERENCES
 from study.store import Store, is_current
-from study.tables import NOT_MEASURED, TABLES, compared_marks, figures
+from study.tables import NOT_MEASURED, TABLES, figures, measured_systems
 
-from biplanar.errors import BiplanarError, UnknownNameError
+from biplanar.errors import UnknownNameError
 from tests.paths import ROOT
 
 DECODER = {"biaffine": "biaffine"}
@@ -69,56 +69,20 @@ def test_text_around_a_figure_stays(store):
     assert Generator(store).filled(page) == page.replace("0", figures(store)["mean both"])
 
 
-def encoder_run(code=CODE):
-    """A run of a pre-trained model and UDPipe, as `benchmarks.parsers` stores it."""
-    common = {"not_measured": None, "options": {}}
-    systems = [
-        {"name": "MiniLM int8 search", "family": "MiniLM", "kind": "biplanar", "las": 88.5, "speed": 9000.0},
-        {"name": "UDPipe 1 tag+parse", "family": "UDPipe 1", "kind": "udpipe", "las": 60.0, "speed": 6000.0},
-        {"name": "UDPipe 1 parse, gold tags", "family": "UDPipe 1", "kind": "udpipe", "las": 61.0, "speed": 12000.0},
-    ]
-    systems = [one | common | {"words_per_second": {"best": one["speed"]}} for one in systems]
-    systems[0]["options"] = {"decoder": "search"}
-    absent = {"name": "SuPar biaffine", "family": "SuPar", "kind": "supar", "options": {}, "not_measured": "no model"}
-    return {"fingerprint": {"code": code}, "systems": [*systems, absent]}
+class TestSpeeds:
+    def with_code(self, store, code):
+        return replace(store, files=store.files | {"speed": store.files["speed"] | {"fingerprint": {"code": code}}})
 
+    def test_those_of_other_code_are_not_shown(self, store):
+        other = self.with_code(store, CODE | {"arcs": 1})
+        assert TABLES["parsers, systems"](other) == NOT_MEASURED
+        assert {one["kind"] for one in measured_systems(store)} >= {"biplanar", "udpipe"}
+        assert "biplanar" not in {one["kind"] for one in measured_systems(other)}
+        assert "bundled, times UDPipe 1" not in figures(other)
 
-class TestSpeedOfEncoders:
-    def with_run(self, store, run):
-        return replace(store, files=store.files | {"speed-encoder": run})
-
-    def without_run(self, store):
-        return replace(store, files={name: one for name, one in store.files.items() if name != "speed-encoder"})
-
-    def test_speeds_are_multiples_of_that_of_udpipe_in_the_same_run(self, store):
-        marks = {one.name: one for one in compared_marks(self.with_run(store, encoder_run()))}
-        known = {one["name"]: one for one in store.files["speed"]["systems"]}
-        udpipe, other = known["UDPipe 1 tag+parse"], known["spaCy tag+parse"]
-        assert marks["MiniLM int8"].place == (1.5, 88.5)
-        assert marks["UDPipe 1 tag+parse"].place == (1, udpipe["las"])
-        ratio = other["words_per_second"]["best"] / udpipe["words_per_second"]["best"]
-        assert marks["spaCy tag+parse"].place == (ratio, other["las"])
-
-    def test_of_udpipe_it_takes_the_speed_alone(self, store):
-        without, with_run = (
-            compared_marks(one) for one in (self.without_run(store), self.with_run(store, encoder_run()))
-        )
-        assert [one.name for one in with_run] == [*(one.name for one in without), "MiniLM int8"]
-        table = TABLES["parsers, encoder"](self.with_run(store, encoder_run()))
-        assert "| MiniLM int8 search | 88.50 | 9,000 | 1.50 |" in table
-        assert "| UDPipe 1 tag+parse | – | 6,000 | 1.00 |" in table
-
-    def test_what_was_not_measured_is_told(self, store):
-        old = self.with_run(store, encoder_run(CODE | {"arcs": 1}))
-        for one in (old, self.without_run(store)):
-            assert TABLES["parsers, encoder"](one) == NOT_MEASURED
-            assert compared_marks(one) == compared_marks(self.without_run(store))
-
-    def test_a_run_without_udpipe_is_refused(self, store):
-        run = encoder_run()
-        run["systems"][1]["not_measured"] = "no model"
-        with pytest.raises(BiplanarError, match=r"speed-encoder\.json: UDPipe 1 tag\+parse was not measured"):
-            compared_marks(self.with_run(store, run))
+    def test_the_bundled_model_is_compared_with_udpipe(self, store):
+        cells = next(line for line in TABLES["parsers, systems"](store).split("\n") if "bundled int8 search" in line)
+        assert float(figures(store)["bundled, times UDPipe 1"]) == pytest.approx(float(cells.split(" | ")[5]), abs=0.06)
 
 
 def test_what_a_teacher_gives_is_above_the_same_model_without_one(store):
@@ -161,7 +125,7 @@ class TestFingerprints:
         assert TABLES[name](replace(store, files=store.files | {name: other})) == NOT_MEASURED
 
     def test_the_scores_of_the_bundled_model_are_of_the_one_that_ships(self, store):
-        bundled = (store.files["packaged"]["en"], store.files["search"], store.files["speed-bundled"])
+        bundled = (store.files["packaged"]["en"], store.files["search"], store.files["speed"])
         for stored in (one["fingerprint"] for one in bundled):
             assert stored["model"] == model_digest(ROOT / "src" / "biplanar" / "models" / "en")
             assert stored["code"] == CODE

@@ -9,7 +9,7 @@ from biplanar.bulk.output import parse_files
 from biplanar.bulk.task import Task
 from biplanar.pipeline.options import ParseOptions
 
-OPTIONS = {"runtime": "fastest", "decoder": "greedy"}
+OPTIONS = {"runtime": "int8", "decoder": "greedy"}
 
 
 @pytest.mark.parametrize("open_adapter", [open_biplanar, open_stages])

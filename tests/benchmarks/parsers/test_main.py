@@ -6,8 +6,9 @@ import json
 import sys
 
 import pytest
-from benchmarks.parsers.__main__ import ALL_DECODERS, ALL_RUNTIMES, main
+from benchmarks.parsers.__main__ import main
 
+from biplanar.pipeline.model_folder import ModelFolder
 from tests.paths import TINY
 
 
@@ -26,18 +27,13 @@ def run(monkeypatch, capsys):
     return run
 
 
-def test_the_default_decoder_is_first_and_the_fastest_runtime_last():
-    assert sorted(ALL_DECODERS) == ["greedy", "minimum-risk", "paper", "search"]
-    assert (ALL_DECODERS[0], ALL_RUNTIMES) == ("search", ("torch", "onnx", "int8"))
-
-
 class TestBenchmark:
     def test_numbers_tables_and_picture(self, run, tmp_path, udpipe_model):
         kept, plot = tmp_path / "speed.json", tmp_path / "speed.png"
-        options = ["--decoders", "search,greedy", "--only", "systems,stages", "--rounds", 1]
-        code, out, err = run(TINY, "--udpipe", udpipe_model, *options, "--json", kept, "--plot", plot)
+        models = ["-m", f"again={ModelFolder.find().path},greedy,onnx", "--udpipe", udpipe_model]
+        code, out, err = run(TINY, *models, "--rounds", 1, "--copies", 2, "--json", kept, "--plot", plot)
         assert code == 0
-        assert err.splitlines()[:2] == ["systems", "round 1 of 1: bundled search"]
+        assert err.splitlines()[0] == "round 1 of 1: bundled int8 search"
         numbers = json.loads(kept.read_text(encoding="utf-8"))
         assert numbers["treebank"] == {"file": TINY.name, "sentences": 22, "words": 190}
         assert numbers["rounds"] == 1
@@ -45,29 +41,27 @@ class TestBenchmark:
         assert numbers["versions"]["ufal.udpipe"]
         measured = {system["name"]: system for system in numbers["systems"] if system["not_measured"] is None}
         assert list(measured) == [
-            "bundled search",
-            "bundled greedy",
+            "bundled int8 search",
+            "bundled int8 minimum-risk",
+            "bundled int8 greedy",
+            "bundled int8 paper",
+            "again int8 search",
+            "again int8 greedy",
             "UDPipe 1 tag+parse",
-            "UDPipe 1 tag+parse, beam 1",
             "UDPipe 1 parse, gold tags",
         ]
         missing = {system["name"]: system["not_measured"] for system in numbers["systems"] if system["not_measured"]}
+        assert "onnx" in missing.pop("again onnx search")  # which the bundled model has not
         assert missing == {
             "spaCy tag+parse": "no model was given (--spacy)",
-            "spaCy parse": "no model was given (--spacy)",
             "SuPar biaffine": "no model was given (--supar)",
         }
-        assert [stages["name"] for stages in numbers["stages"]] == ["bundled search", "bundled greedy"]
-        for text in (*measured, *missing, "no model was given (--supar)", "Stages"):
+        assert [stages["name"] for stages in numbers["stages"]] == ["bundled int8 search", "again int8 search"]
+        assert numbers["workers"]["words"] == 380
+        for text in (*measured, *missing, "no model was given (--supar)", "Stages", "Workers"):
             assert text in out
         assert plot.stat().st_size > 1000
         assert plot.with_suffix(".svg").stat().st_size > 1000
-
-    def test_a_part_that_fails_is_told(self, run, tmp_path):
-        (tmp_path / "empty").mkdir()
-        code, out, _ = run(TINY, "-m", f"none={tmp_path / 'empty'}", "--only", "growth")
-        assert code == 0
-        assert "Not measured: none (" in " ".join(out.split())
 
     @pytest.mark.parametrize(
         ("options", "part"),
@@ -77,10 +71,8 @@ class TestBenchmark:
             ([TINY, "-m", "=x"], "-m '=x': not of the form NAME=FOLDER"),
             ([TINY, "-m", "a=examples", "-m", "a=docs"], "two models are named 'a'"),
             ([TINY, "--udpipe", "nowhere"], "nowhere: no such file or folder"),
-            ([TINY, "--only", "sistems"], "unknown part 'sistems'; did you mean 'systems'?"),
-            ([TINY, "--runtimes", "int4"], "unknown runtime 'int4'; did you mean 'int8'?"),
-            ([TINY, "--decoders", "greed"], "unknown decoder 'greed'; did you mean 'greedy'?"),
-            ([TINY, "--only", "start", "--plot", "x.png"], "--plot shows what --only systems measures"),
+            ([TINY, "-m", "bundled=examples"], "two models are named 'bundled'"),
+            ([TINY, "-m", "a=examples,greed"], "unknown runtime or decoder 'greed'; did you mean 'greedy'?"),
             ([TINY, "--plot", "nowhere/x.png"], "nowhere/x.png: no such folder"),
             ([TINY, "--json", "nowhere/x.json"], "nowhere/x.json: No such file"),
         ],

@@ -46,21 +46,19 @@ class TestFront:
 
 class TestNames:
     def test_all_that_were_measured_and_the_usual_decoder_unnamed(self):
-        assert set(names_of(figure_of(marks_of(SYSTEMS)))) == {"slow", "fast int8", "fast int8 greedy", "worse"}
+        assert set(names_of(figure_of(SYSTEMS))) == {"slow", "fast int8", "fast int8 greedy", "worse"}
 
     @pytest.mark.parametrize("seed", range(5))
     def test_nothing_overlaps_and_nothing_is_cut_off(self, seed):
         rng = random.Random(seed)
-        crowd = marks_of(
-            [
-                system(f"model {number} minimum-risk", 1000 * 2 ** rng.uniform(0, 5), rng.gauss(84, 1), str(number % 4))
-                for number in range(18)
-            ]
-        )
+        crowd = [
+            system(f"model {number} minimum-risk", 1000 * 2 ** rng.uniform(0, 5), rng.gauss(84, 1), str(number % 4))
+            for number in range(18)
+        ]
         figure = figure_of(crowd)
         (axes,) = figure.axes
         names = [_box(figure, name) for name in names_of(figure).values()]
-        points = [_box_of_point(axes, mark.place) for mark in crowd]
+        points = [_box_of_point(axes, mark.place) for mark in marks_of(crowd)]
         assert len(names) == 18
         assert not any(one.overlaps(other) for one, other in combinations(names, 2))
         assert not any(name.overlaps(point) for name in names for point in points)
@@ -68,23 +66,9 @@ class TestNames:
         assert all(axes.bbox.y0 <= box.y0 and box.y1 <= axes.bbox.y1 for box in names)
 
     def test_points_on_the_front_are_filled(self):
-        (axes,) = figure_of(marks_of(SYSTEMS)).axes
+        (axes,) = figure_of(SYSTEMS).axes
         faces = {line.get_xdata()[0]: line.get_markerfacecolor() for line in axes.lines if line.get_marker() != "None"}
         assert {speed for speed, face in faces.items() if face != "white"} == {500, 20_000, 21_000}
-
-
-class TestSpeeds:
-    def test_they_may_be_multiples_of_one_of_them(self):
-        assert [mark.speed for mark in marks_of(SYSTEMS, 1_000)] == [0.5, 20, 21, 3]
-
-    def test_the_axis_says_what_they_are(self):
-        figure = figure_of(marks_of(SYSTEMS, 1_000), "times the slowest")
-        figure.draw_without_rendering()
-        (axes,) = figure.axes
-        low, high = axes.get_xlim()
-        shown = [text.get_text() for text in axes.get_xticklabels() if low <= text.get_position()[0] <= high]
-        assert axes.get_xlabel().startswith("times the slowest\n")
-        assert {"0.5", "1", "10", "20"} <= set(shown)
 
 
 class TestFiles:

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from benchmarks.parsers.rounds import measure_growth, measure_stages, measure_systems
+from benchmarks.parsers.rounds import measure_stages, measure_systems
 from benchmarks.parsers.stages import STAGES
 from benchmarks.parsers.systems import (
     System,
@@ -24,7 +22,7 @@ def results_of(records):
 @pytest.fixture(scope="module")
 def measured(gold, udpipe_model):
     """Two rounds of a few systems."""
-    ours = biplanar_systems("bundled", str(ModelFolder.find().path), ["fastest"], ["search", "greedy"])
+    ours = biplanar_systems("bundled", str(ModelFolder.find().path), ["greedy"])
     systems = [*ours, *udpipe_systems(str(udpipe_model)), *supar_systems(None)]
     return list(measure_systems(gold, systems, 2)), systems
 
@@ -38,7 +36,7 @@ class TestSystems:
 
     def test_numbers(self, measured, gold):
         results = results_of(measured[0])
-        for name in ("bundled search", "bundled greedy", "UDPipe 1 tag+parse", "UDPipe 1 tag+parse, beam 1"):
+        for name in ("bundled int8 search", "bundled int8 greedy", "UDPipe 1 tag+parse", "UDPipe 1 parse, gold tags"):
             result = results[name]
             assert result["not_measured"] is None
             assert len(result["runs"]) == 2
@@ -53,15 +51,15 @@ class TestSystems:
 
     def test_trees_are_those_of_the_system(self, measured):
         results = results_of(measured[0])
-        assert results["bundled search"]["las"] > 85
-        assert results["bundled search"]["las"] > results["UDPipe 1 tag+parse"]["las"]
+        assert results["bundled int8 search"]["las"] > 85
+        assert results["bundled int8 search"]["las"] > results["UDPipe 1 tag+parse"]["las"]
 
     def test_a_system_without_a_model_says_so(self, measured):
         result = results_of(measured[0])["SuPar biaffine"]
         assert (result["not_measured"], result["runs"]) == ("no model was given (--supar)", [])
 
     def test_stages(self, gold, udpipe_model):
-        systems = biplanar_systems("bundled", str(ModelFolder.find().path), ["fastest"], ["search"])
+        systems = biplanar_systems("bundled", str(ModelFolder.find().path), ["greedy"])
         systems += udpipe_systems(str(udpipe_model))
         (result,) = results_of(measure_stages(gold, systems, 1)).values()
         assert tuple(result["seconds"]) == STAGES
@@ -69,7 +67,7 @@ class TestSystems:
         assert result["seconds"]["tagger"] > 0
         (run,) = result["runs"]
         assert result["seconds"] == run["stages"]
-        assert sum(run["stages"].values()) <= run["seconds"]  # what else it takes depends on what else the machine does
+        assert sum(run["stages"].values()) <= run["processor_seconds"]
         assert result["las"] > 85
 
 
@@ -108,10 +106,6 @@ class TestTrouble:
         fake_module("spacy", "import time\ntime.sleep(600)")
         self.check(gold, udpipe_model, spacy_systems(str(tmp_path))[0], "it was not done after 6 seconds", 6)
 
-    def test_long_sentences_that_take_too_long(self, gold):
-        growth = measure_growth(gold, "bundled", str(ModelFolder.find().path), [5], timeout=0.01)
-        assert growth["not_measured"] == "it was not done after 0.01 seconds"
-
     def test_output_that_is_none(self, gold, udpipe_model, fake_module, tmp_path):
         pytest.importorskip("torch")
         fake_module("supar", SUPAR.format("Path(pred).write_text('nonsense')"))
@@ -137,8 +131,7 @@ class Pipeline:
     def pipe(self, pairs, as_tuples):
         assert as_tuples
         return pairs
-def load(model, exclude):
-    assert exclude in (["tagger"], [])
+def load(model):
     return Pipeline()
 """
 SPACY_TOKENS = """
@@ -165,7 +158,7 @@ class TestPeers:
         for result in results.values():
             assert result["not_measured"] is None
             assert result["uas"] == pytest.approx(self.uas_of_first_words_as_roots(gold.sentences))
-        assert list(results) == ["spaCy tag+parse", "spaCy parse"]
+        assert list(results) == ["spaCy tag+parse"]
 
     def test_supar(self, gold, fake_module, tmp_path):
         pytest.importorskip("torch")
@@ -173,18 +166,3 @@ class TestPeers:
         fake_module("supar", SUPAR.format(copy))
         (result,) = results_of(measure_systems(gold, supar_systems(str(tmp_path)), 1)).values()
         assert (result["not_measured"], result["las"]) == (None, 100.0)
-
-
-class TestGrowth:
-    def test_lengths(self, gold):
-        growth = measure_growth(gold, "bundled", str(ModelFolder.find().path), [5, 300])
-        assert growth["not_measured"] is None
-        assert [row["words"] for row in growth["lengths"]] == [5, 300]
-        for row in growth["lengths"]:
-            assert 0 < min(row["seconds"]) <= row["median"] <= row["slowest"]
-        assert growth["lengths"][0]["median"] < growth["lengths"][1]["median"]
-
-    def test_trouble(self, gold, tmp_path):
-        growth = measure_growth(gold, "none", str(tmp_path), [5])
-        assert growth["lengths"] == []
-        assert str(Path(tmp_path)) in growth["not_measured"]
