@@ -5,6 +5,7 @@
 | `core` | reading CoNLL-U, encoding and decoding, compiling, plane assignment |
 | `search` | the search: speed, accuracy and calibration |
 | `parsers` | whole parsers, Biplanar's and others, on one core |
+| `raw_text` | the bundled model on raw text, and UDPipe 1 |
 | `gpu` | parsing on a GPU, part by part |
 | `engines` | reading, parsing and writing, part by part |
 | `load` | the server under load |

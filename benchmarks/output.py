@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from biplanar.data.files import writing
@@ -37,11 +38,11 @@ class Sheet:
 
     def to_rich(self) -> Table:
         """As a table for the terminal."""
-        table = Table(title=self.title, title_justify="left", title_style="bold", caption=self.note or None)
+        table = Table(title=self.title, title_justify="left", title_style="bold", caption=escape(self.note) or None)
         for number, column in enumerate(self.columns):
             table.add_column(column, justify="right" if number else "left", overflow="fold")
         for row in self.rows:
-            table.add_row(*row)
+            table.add_row(*map(escape, row))
         return table
 
 

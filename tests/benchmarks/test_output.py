@@ -7,7 +7,7 @@ from benchmarks.output import Sheet, described, keep, markdown_table, show
 
 from biplanar.errors import FileError
 
-SHEET = Sheet("Title", ("a", "b"), [["1", "2"]], "A note.")
+SHEET = Sheet("Title", ("a", "b"), [["1", "[2]"]], "A note.")
 
 
 def test_markdown():
@@ -17,7 +17,7 @@ def test_markdown():
 def test_in_the_terminal(capsys):
     show([SHEET])
     shown = capsys.readouterr().out
-    assert [line.split() for line in shown.splitlines() if "1" in line] == [["│", "1", "│", "2", "│"]]
+    assert [line.split() for line in shown.splitlines() if "1" in line] == [["│", "1", "│", "[2]", "│"]]
     assert "Title" in shown
     assert "A note." in shown
 
