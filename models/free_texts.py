@@ -1,6 +1,6 @@
 """Text under free licences, from packages of Debian, for models that learn from others on raw text.
 
-    apt-get download anarchism debian-handbook gnome-user-docs jargon-text wordnet-base
+    apt-get download anarchism debian-handbook endless-sky-data fortunes gnome-user-docs wordnet-base
     for file in *.deb; do dpkg-deb -x $file unpacked; done
     python -m models.free_texts unpacked -o text.txt
 
@@ -15,7 +15,6 @@ with an empty line between. Nothing of it is in the repository.
 from __future__ import annotations
 
 import argparse
-import gzip
 import io
 import re
 import struct
@@ -72,11 +71,6 @@ def of_page(text: str) -> list[str]:
     return parser.found
 
 
-def of_plain_text(text: str) -> list[str]:
-    """Paragraphs with empty lines between."""
-    return re.split(r"\n\s*\n", text)
-
-
 def of_dictionary(text: str) -> Iterator[str]:
     """The examples of WordNet's glosses, as sentences."""
     for example in re.findall(r'[;:] "([^"]{15,})"', text):
@@ -118,6 +112,12 @@ def of_fortunes(text: str) -> list[str]:
     return re.split(r"^%$", text, flags=re.MULTILINE)
 
 
+def of_story(text: str) -> Iterator[str]:
+    """What is told and said in Endless Sky, but for lines in which something is to be filled in."""
+    for told, said in re.findall(r'^\t+(?:\w+ )?(?:`([^`\n]*)`|"([^"\n]*)")\s*$', text, flags=re.MULTILINE):
+        yield from of_markup("" if re.search(r"[<>&/\[\]]", told or said) else told or said)
+
+
 Pages = Mapping[str, Callable[[str], Sequence[str] | Iterator[str]]]
 
 # Where the files of other languages are, and how they are read.
@@ -135,7 +135,8 @@ SOURCES: Pages = {
     "usr/share/doc/anarchism/html/sec[A-C]*.html": of_page,
     "usr/share/doc/debian-handbook/html/en-US/*.html": of_page,
     "usr/share/help/C/gnome-help/*.page": of_page,
-    "usr/share/doc/jargon-text/jargon.txt.gz": of_plain_text,
+    "usr/share/games/endless-sky/data/*.txt": of_story,
+    "usr/share/games/fortunes/*[!8t]": of_fortunes,
     "usr/share/wordnet/data.*": of_dictionary,
 }
 
@@ -153,8 +154,7 @@ def paragraphs(folder: Path, code: str) -> Iterator[str]:
 def _of_pages(folder: Path, pages: Pages, code: str) -> Iterator[str]:
     for pattern, read in pages.items():
         for path in _files(folder, pattern, code):
-            data = path.read_bytes()
-            yield from read((gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "ignore"))
+            yield from read(path.read_text(encoding="utf-8", errors="ignore"))
 
 
 def _files(folder: Path, pattern: str, code: str) -> list[Path]:

@@ -27,10 +27,7 @@ from typing import IO
 from study.common import command
 from study.treebanks import read_splits
 
-import biplanar
-from biplanar.data.conllu import DEPS, EMPTY, Sentence
 from biplanar.data.files import writing
-from biplanar.data.tree import Tree
 from biplanar.errors import BiplanarError, FileError
 from biplanar.pipeline.model_folder import ModelFolder
 from models.crossing_sentences import make_sentences, to_conllu
@@ -102,8 +99,6 @@ class Work:
             result += ["--raw", str(self.text())]
         if step.mixed:
             result += ["--raw", str(self.mixed(step))]
-        if step.start:
-            result += ["--start", str(self.models / step.start)]
         for name, value in step.options().items():
             result += [f"--{name}", value]
         begun = ModelFolder(self.models / step.name).unfinished.checkpoint.exists()
@@ -121,24 +116,8 @@ class Work:
         if step.mixed:
             write_mixed(read_splits(own)["train"], self.mixed(step), step.mixed, step.seed)
         if step.crossing:
-            write_crossing(step, self)
-
-
-def write_crossing(step: Step, work: Work) -> None:
-    """Make the sentences of a step, tagged by the model of another."""
-    with writing(work.crossing(step)) as stream:
-        stream.writelines(map(to_conllu, make_sentences(step.crossing, step.seed)))
-    if step.tags:
-        sentences = list(biplanar.read_conllu(work.crossing(step)))
-        tagged = biplanar.load(work.models / step.tags).pipe(sentences, retag=True)
-        pairs = list(zip(sentences, tagged, strict=True))
-        with writing(work.crossing(step)) as stream:
-            stream.writelines(_with_tree(other, one.tree).to_conllu() for one, other in pairs)
-
-
-def _with_tree(sentence: Sentence, tree: Tree) -> Sentence:
-    """With another tree, and no graph, which would be that of the first."""
-    return sentence.with_tree(tree).with_columns({DEPS: [EMPTY] * len(sentence)})
+            with writing(self.crossing(step)) as stream:
+                stream.writelines(map(to_conllu, make_sentences(step.crossing, step.seed)))
 
 
 def train(work: Work, *, logged: bool) -> None:

@@ -164,9 +164,9 @@ def write_package(recipe: Recipe, treebanks: Path) -> dict[str, Any]:
     folder = ModelFolder(model_folder(recipe.code))
     measured = _measured(recipe, folder.path, treebanks)
     name = recipe.files(treebanks)["train"].name.partition(".conllu")[0]
-    made_up = sum(step.crossing for step in recipe.lineage())
+    made_up = recipe.final.crossing
     taught_on = [recipe.text or "the treebank"]
-    if any(step.mixed for step in recipe.lineage()):
+    if recipe.final.mixed:
         taught_on.append("sentences of the treebank with exchanged phrases (`models.mixed_sentences`)")
     write_card(
         folder,

@@ -2,10 +2,9 @@
 
 A file is named by the language's code. It names language, treebank, release and licence, and has `[[step]]`s of its own
 or those of a file in `steps/` (`steps`). `[settings.STEP]` adds settings to a step, `[settings.all]` to every step. A
-step names its configuration, seed and settings; the steps whose models teach it (`distill`) or whose weights it starts
-from (`start`); whether it learns raw text as well, where the file says which (`text`), and how many times the treebank
-with exchanged phrases (`mixed`); and how many made-up sentences with crossing arcs, which the model of `tags` tags.
-The last step's model is the one that is packaged.
+step names its configuration, seed and settings; the steps whose models teach it (`distill`); whether it learns raw text as well, where the file says which (`text`), and how many times the treebank
+with exchanged phrases (`mixed`); and how many made-up sentences with crossing arcs. The last step's model is the one
+that is packaged.
 """
 
 from __future__ import annotations
@@ -44,16 +43,9 @@ class Step:
     seed: int = 1
     settings: dict[str, Setting] = field(default_factory=dict)
     distill: tuple[str, ...] = ()
-    start: str = ""
     raw: bool = False
     mixed: int = 0  # how many sentences with exchanged phrases are made of each of the treebank
     crossing: int = 0  # made-up sentences
-    tags: str = ""
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The steps whose models it needs."""
-        return (*self.distill, *filter(None, (self.start, self.tags)))
 
     def options(self) -> dict[str, str]:
         """Its settings as on the command line."""
@@ -84,17 +76,9 @@ class Recipe:
         """The treebank with its release."""
         return f"{self.treebank} {self.edition or self.release}"
 
-    def lineage(self) -> list[Step]:
-        """The final step and those whose weights it goes back to, the first of them last."""
-        found, by_name = [self.final], {one.name: one for one in self.step}
-        while found[-1].start:
-            found.append(by_name[found[-1].start])
-        return found
-
     def teachers(self) -> list[Step]:
         """The steps that taught it."""
-        taught = [name for step in self.lineage() for name in step.distill]
-        return [step for step in self.step if step.name in taught]
+        return [step for step in self.step if step.name in self.final.distill]
 
     def folder(self, treebanks: Path) -> Path:
         """Where its treebank is, below the folder that holds `ud-2.16`."""
@@ -155,7 +139,7 @@ def _steps(path: Path, values: Mapping[str, Any], more: Any) -> tuple[Step, ...]
         lists = {name: tuple(value) for name, value in one.items() if isinstance(value, list)}
         step = _made(Step, one | lists, f"{path}: step {number}")
         step = replace(step, settings=step.settings | more.get(ALL_STEPS, {}) | more.get(step.name, {}))
-        for name in step.needs:
+        for name in step.distill:
             if name not in {earlier.name for earlier in steps}:
                 raise FileError(f"{path}: {step.name}: no step before it is named {name}")
         try:
@@ -193,5 +177,5 @@ def with_needed(recipe: Recipe, finished: Sequence[str]) -> list[Step]:
     needed = {recipe.final.name}
     for step in reversed(recipe.step):
         if step.name in needed and step.name not in finished:
-            needed |= set(step.needs)
+            needed |= set(step.distill)
     return [step for step in recipe.step if step.name in needed and step.name not in finished]

@@ -94,18 +94,19 @@ class TestCommands:
 
     def test_english_learns_more(self, work):
         en = work("en")
-        _, small, last = map(en.command, en.left())
-        assert after(small, "--raw") == ["en.txt"]
-        assert after(last, "--start") == ["small"]
+        teacher, _, last = map(en.command, en.left())
+        assert after(teacher, "--train") == ["en-ud-train.conllu", "teacher.crossing.conllu"]
         assert after(last, "--train") == ["en-ud-train.conllu", "en.crossing.conllu"]
+        assert after(last, "--raw") == ["en.txt", "en.mixed.conllu"]
+        assert last[last.index("--distill") + 1] == f"{en.models / 'teacher'},{en.models / 'other'}"
 
     def test_what_is_there_is_passed_over_and_what_was_begun_resumed(self, work):
         en = work("en")
-        for name, file in (("teacher", "README.md"), ("small/unfinished", "checkpoint.safetensors")):
+        for name, file in (("teacher", "README.md"), ("other/unfinished", "checkpoint.safetensors")):
             (en.models / name).mkdir(parents=True)
             (en.models / name / file).touch()
         step, *_ = en.left()
-        assert step.name == "small"
+        assert step.name == "other"
         assert en.command(step)[-1] == "--resume"
 
     def test_a_treebank_without_dev_lends_a_part_of_its_training_file(self, work):

@@ -52,15 +52,19 @@ def test_a_small_model_may_learn_from_the_treebank_alone():
     assert not recipe.teachers()
 
 
-def test_teachers_of_a_start_count_too():
-    assert [step.name for step in read_recipe("en").teachers()] == ["teacher"]
+def test_english_has_two_teachers():
+    teacher, other, last = read_recipe("en").step
+    assert read_recipe("en").teachers() == [teacher, other]
+    assert (teacher.seed, other.seed) == (1, 2)
+    assert last.distill == ("teacher", "other")
+    assert teacher.crossing == other.crossing == last.crossing == 9000
 
 
 def test_only_what_is_needed_is_left():
     recipe = read_recipe("en")
-    names = ["teacher", "small", "en"]
-    left = {done: [step.name for step in with_needed(recipe, done)] for done in ((), ("teacher",), ("small",), ("en",))}
-    assert left == {(): names, ("teacher",): names[1:], ("small",): names[2:], ("en",): []}
+    names = ["teacher", "other", "en"]
+    left = {done: [step.name for step in with_needed(recipe, done)] for done in ((), ("teacher",), ("other",), ("en",))}
+    assert left == {(): names, ("teacher",): names[1:], ("other",): ["teacher", "en"], ("en",): []}
 
 
 class TestRefused:

@@ -74,7 +74,7 @@ class WholeValues:
 
 @dataclass(frozen=True)
 class Features(WholeValues):
-    """Features as sorted strings. No features are a value as well, but not if no word has any."""
+    """Features as sorted strings. No features are a value as well, but not of words without tags, and not everywhere."""
 
     def encode(self, sentences: Sequence[Sentence]) -> Column:
         """Whole strings, which cannot contradict themselves; what they share, the network learns by their parts."""
@@ -82,7 +82,11 @@ class Features(WholeValues):
         if column.names == (EMPTY,):
             return _labelled([EMPTY] * len(column.ids))
         tidied = Column.of(map(sorted_features, column.names))
-        return Column(tidied.ids[column.ids], tidied.names)
+        ids = tidied.ids[column.ids]
+        tags = np.array([value != EMPTY for sentence in sentences for value in sentence.column(UPOS)])
+        if tags.any() and EMPTY in tidied.names:
+            ids = np.where(tags | (ids != tidied.names.index(EMPTY)), ids, np.int32(UNLABELLED))
+        return Column(ids, tidied.names)
 
 
 def sorted_features(feats: str) -> str:
