@@ -85,7 +85,7 @@ class TestRefused:
             (HEAD + "[[step]]\nseed = 1", "step 1: it has no name"),
             (HEAD + '[[step]]\nname = "a"\nsize = 3', "step 1: unknown key 'size'"),
             (HEAD + '[[step]]\nname = "a"\nsettings = 3', "step 1: settings is of the wrong type"),
-            (HEAD + '[[step]]\nname = "a"\nstart = "b"', "a: no step before it is named b"),
+            (HEAD + '[[step]]\nname = "a"\ndistill = ["b"]', "a: no step before it is named b"),
             (HEAD + '[[step]]\nname = "a"\n[[step]]\nname = "a"', "two steps have the same name"),
             (HEAD + '[[step]]\nname = "a"\nconfig = "fats"', "a: .*did you mean 'fast'"),
             (HEAD + '[settings.student]\n"network.dropuot" = 0.1', "student: .*did you mean 'network.dropout'"),

@@ -58,6 +58,9 @@ LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED = 0.06, 0.02, 0.06, 0
 # The share that begins a transcript, in lower case and without punctuation, and how many sentences it has at least.
 TRANSCRIPTS, TRANSCRIPT_SENTENCES = 0.02, 8
 
+# Treebanks of fewer sentences lose their case a third as often: how capitals begin sentences is learned from few.
+SMALL, SELDOM = 1500, 1 / 3
+
 # The share of sentences that are put between quotes, in treebanks that have a few which look alike on both sides. Where
 # there are so many, these show best what they do.
 QUOTED, QUOTE, MANY_QUOTES = 0.05, '"', 300
@@ -156,6 +159,7 @@ def _plain(sentences: Iterable[TextSentence]) -> Iterator[TextToken]:
 def _rendered(paragraphs: Sequence[Sequence[TextSentence]], rng: np.random.Generator) -> Iterator[list[TextToken]]:
     """The tokens of some paragraphs, each rendered in a way of its own; long ones in parts."""
     others = _Others.of(token for sentences in paragraphs for sentence in sentences for token in sentence)
+    caseless = SELDOM if sum(map(len, paragraphs)) < SMALL else 1.0
     transcript = list[TextSentence]()
     for sentences in paragraphs:
         start = 0
@@ -163,8 +167,8 @@ def _rendered(paragraphs: Sequence[Sequence[TextSentence]], rng: np.random.Gener
             size = int(rng.integers(MOST_SENTENCES // 4, MOST_SENTENCES))
             part = sentences[start : start + size]
             start += size
-            if not transcript and rng.random() >= TRANSCRIPTS:
-                yield [*_paragraph(part, others, rng)]
+            if not transcript and rng.random() >= caseless * TRANSCRIPTS:
+                yield [*_paragraph(part, others, caseless, rng)]
                 continue
             transcript += part
             if len(transcript) >= TRANSCRIPT_SENTENCES:
@@ -186,9 +190,11 @@ def _transcript(sentences: Sequence[TextSentence]) -> Iterator[TextToken]:
         yield from _plain([kept] if kept else [])
 
 
-def _paragraph(sentences: Sequence[TextSentence], others: _Others, rng: np.random.Generator) -> Iterator[TextToken]:
+def _paragraph(
+    sentences: Sequence[TextSentence], others: _Others, caseless: float, rng: np.random.Generator
+) -> Iterator[TextToken]:
     """The tokens of a paragraph, rendered in one way, with some headings among its sentences."""
-    shares = np.array([LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED])
+    shares = np.array([caseless * LOWER, caseless * UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED])
     lower, upper, unpunctuated, lines, wrapped, glued, garbled = (rng.random(len(shares)) < shares).tolist()
     width, column = int(rng.integers(40, 90)), 0
     headings = [len(one) <= HEADING_TOKENS and bool(rng.random() < HEADINGS) for one in sentences]
