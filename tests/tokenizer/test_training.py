@@ -18,6 +18,7 @@ from biplanar.tokenizer import training
 from biplanar.tokenizer.training import (
     RENDERINGS,
     SHUFFLED,
+    SMALL_TREEBANK,
     Rendering,
     SegmenterRecord,
     SegmenterTrainer,
@@ -106,6 +107,16 @@ def test_transcripts_are_in_lower_case_and_without_punctuation(monkeypatch):
     monkeypatch.setattr(training, "TRANSCRIPTS", 0.2)
     texts = renderings(paragraphs_of_sentences(SENTENCES))
     assert any(len(text) > 200 and not re.search(r"[A-ZÁÉ.,?!]", text) for text in texts)
+
+
+def test_small_treebanks_lose_their_case_more_seldom():
+    rows = [f"{at}\t{text}" + "\t_" * 8 for at, text in enumerate(["Sim", "."], 1)]
+    paragraphs = paragraphs_of_sentences(parse_conllu("\n".join([*rows, "", ""])))
+    shares = [
+        np.mean([text.islower() for text in Rendering.of(paragraphs * count, np.random.default_rng(1)).texts])
+        for count in (SMALL_TREEBANK - 500, SMALL_TREEBANK + 500)
+    ]
+    assert 0 < shares[0] < 0.04 < shares[1]
 
 
 def test_headings_are_lines_without_final_punctuation():

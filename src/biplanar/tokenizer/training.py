@@ -59,7 +59,7 @@ LOWER, UPPER, UNPUNCTUATED, LINES, WRAPPED, GLUED, GARBLED = 0.06, 0.02, 0.06, 0
 TRANSCRIPTS, TRANSCRIPT_SENTENCES = 0.02, 8
 
 # Treebanks of fewer sentences lose their case a third as often: how capitals begin sentences is learned from few.
-SMALL, SELDOM = 1500, 1 / 3
+SMALL_TREEBANK, SELDOM = 1500, 1 / 3
 
 # The share of sentences that are put between quotes, in treebanks that have a few which look alike on both sides. Where
 # there are so many, these show best what they do.
@@ -159,7 +159,7 @@ def _plain(sentences: Iterable[TextSentence]) -> Iterator[TextToken]:
 def _rendered(paragraphs: Sequence[Sequence[TextSentence]], rng: np.random.Generator) -> Iterator[list[TextToken]]:
     """The tokens of some paragraphs, each rendered in a way of its own; long ones in parts."""
     others = _Others.of(token for sentences in paragraphs for sentence in sentences for token in sentence)
-    caseless = SELDOM if sum(map(len, paragraphs)) < SMALL else 1.0
+    caseless = SELDOM if sum(map(len, paragraphs)) < SMALL_TREEBANK else 1.0
     transcript = list[TextSentence]()
     for sentences in paragraphs:
         start = 0
