@@ -70,7 +70,7 @@ def parse(
     ] = False,
     best: Annotated[int, decoding_option(help="Write the N best trees of each sentence.", min=1, max=1000)] = 1,
     batch_words: Annotated[
-        int | None, speed_option(help="Words in a batch. Default: 500, on GPUs 60000.", min=1)
+        int | None, speed_option(help="Words in a batch. Default: 700, on GPUs 60000.", min=1)
     ] = None,
     device: Annotated[str, speed_option(help="cpu, auto, cuda:N or mps.")] = "cpu",
     runtime: Annotated[str | None, speed_option(help="int8, onnx or torch. Default: the fastest.")] = None,

@@ -19,17 +19,17 @@ from biplanar.pipeline.parser import Parser
 from biplanar.tagger.config import AUTO, FIRST, Config
 from biplanar.tagger.features import Vocabulary
 from biplanar.tagger.predict import Scorer
-from biplanar.tokenizer.segmenter import Segmenter, UnitTagger
+from biplanar.tokenizer.segmenter import BATCH_UNITS, Segmenter, UnitTagger
 from biplanar.tokenizer.units import CAPITAL, CAPITALS
 
 # What a network can run in, the fastest on a CPU core first.
 RUNTIMES = ("int8", "onnx", "torch")
 
-# Words that go through the network at once: on a CPU core more would only be more padding.
-BATCH_WORDS, DEVICE_BATCH_WORDS = 500, 60_000
+# Words that go through the network at once: on a CPU core more would be more padding, and leave the CPU cache.
+BATCH_WORDS, DEVICE_BATCH_WORDS = 700, 60_000
 
-# Units of text that go through the segmenter's network at once, which is smaller, for each of these words.
-UNITS_OF_WORD = 6
+# Units of text that go through the segmenter's network at once, which is smaller; on a core `BATCH_UNITS`.
+DEVICE_BATCH_UNITS = 360_000
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,8 @@ def load_segmenter(folder: ModelFolder, device: str = "cpu", threads: int | None
     config = Config() if own.runtime != "torch" else folder.read_settings()[0]
     scorer = _load_scorer(own, replace(config, network=config.segmenter.network), vocabulary, threads)
     case_marks = not {CAPITAL, CAPITALS}.isdisjoint(vocabulary.chars)
-    return UnitTagger(scorer, vocabulary.tasks, multiword, UNITS_OF_WORD * own.batch_words, case_marks)
+    batch_units = BATCH_UNITS if own.device == "cpu" else DEVICE_BATCH_UNITS
+    return UnitTagger(scorer, vocabulary.tasks, multiword, batch_units, case_marks)
 
 
 @cache

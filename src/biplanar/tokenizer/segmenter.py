@@ -32,7 +32,7 @@ WINDOW, MARGIN = 480, 24
 _CLOSING = tuple(".,;:!?…)]}%”’»")  # what no space stands before, in most texts
 
 # Units of a batch, on a CPU core.
-BATCH_UNITS = 3_000
+BATCH_UNITS = 1_500
 
 
 class Segmenter(ABC):
