@@ -68,9 +68,11 @@ def _processed(option: Any, context: Any, value: Any) -> Any:
     several = option.nargs != 1 or getattr(option, "multiple", False)
     annotation = getattr(getattr(option, "type_descriptor", None), "annotation", None)
     is_text = annotation is str and isinstance(value, str)
-    if option.required or not (value is None or (not several and (is_text or value == option.default))):
+    are_texts = annotation == list[str] and all(isinstance(one, str) for one in value or ())
+    is_known = are_texts if several else is_text or value == option.default
+    if option.required or not (value is None or is_known):
         return type(option).process_value(option, context, value)
-    value = () if several else value
+    value = list(value or ()) if several else value
     return option.callback(context, option, value) if option.callback else value
 
 
