@@ -42,11 +42,10 @@ class Column:
         return Column(numbers[self.ids], tuple(self.names[number] for number in used.tolist()))
 
 
-def distinct_pairs(one: Column, other: Column) -> tuple[list[tuple[str, str]], Int64s]:
+def distinct_pairs(one: Column, other: Column) -> tuple[list[tuple[str, str]], Int32s]:
     """The pairs of labels that words have in two columns, each once, and the number of each word's pair."""
-    pairs, numbers = np.unique(one.ids.astype(np.int64) * len(other.names) + other.ids, return_inverse=True)
-    firsts, seconds = np.divmod(pairs, len(other.names))
-    named = zip(firsts.tolist(), seconds.tolist(), strict=True)
+    numbers, firsts = number_values(one.ids.astype(np.int64) * len(other.names) + other.ids)
+    named = zip(one.ids[firsts].tolist(), other.ids[firsts].tolist(), strict=True)
     return [(one.names[first], other.names[second]) for first, second in named], numbers
 
 
@@ -102,7 +101,14 @@ def _tags(upos: Iterable[Sequence[str]], trees: Sequence[Tree]) -> Column:
 
 def offsets_of(lengths: Iterable[int]) -> Int64s:
     """Where each of some sequences starts when they are laid end to end, and where the last one ends."""
-    return np.concatenate([[0], np.cumsum(np.fromiter(lengths, dtype=np.int64))]).astype(np.int64)
+    sizes = lengths if isinstance(lengths, np.ndarray) else np.fromiter(lengths, dtype=np.int64)
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+
+
+def number_values(values: Int64s) -> tuple[Int32s, Int64s]:
+    """Number values by first appearance, equal ones alike, and where each first stands; `np.unique` sorts them."""
+    places = np.arange(len(values))
+    return number_stretches(values, places, places + 1)
 
 
 @compiled()

@@ -117,7 +117,7 @@ class Lemmas:
     def decode(self, labels: Column, forms: Column) -> Column:
         """Apply the rules, each once to each form."""
         pairs, numbers = distinct_pairs(labels, forms)
-        return Column(numbers.astype(np.int32), tuple(apply_rule(rule, form) for rule, form in pairs))
+        return Column(numbers, tuple(apply_rule(rule, form) for rule, form in pairs))
 
     def parts(self, label: str) -> Sequence[str]:
         """Its casing and its scripts."""

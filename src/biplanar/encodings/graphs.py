@@ -45,7 +45,6 @@ _BRACKET = re.compile(r"([</\\>])(\**)")
 
 Arcs = list[Arc]
 Changes = dict[int, list[int]]  # the heads of words that have others than in the tree, by their places among all words
-Steps = dict[tuple[int, str], list[int]]  # the dependents of each word with each relation
 Labelled = list[tuple[int, str]]  # the words of a sentence that have labels, and these
 
 
@@ -207,12 +206,9 @@ class Paths:
         deprels = [*map(universal, forest.deprels.names), EMPTY]
 
         def arcs(words: Labelled, heads: list[int], start: int) -> Arcs:
-            ways = [(word, way) for word, label in words for way in _read_ways(label)]
-            steps: Steps = {}
-            if any(relation for _, way in ways for relation, _ in way):
-                numbers = forest.deprels.ids[start : start + len(heads)].tolist()
-                steps = _steps(heads, [deprels[number] for number in numbers])
-            found = ((_follow(way, word, heads, steps), word) for word, way in ways)
+            relations = forest.deprels.ids[start : start + len(heads)]
+            ways = ((word, way) for word, label in words for way in _read_ways(label))
+            found = ((_follow(way, word, heads, lambda at: deprels[relations[at]]), word) for word, way in ways)
             return [(head, word) for head, word in found if head is not None and head != word]
 
         return _changes(labels, forest, arcs)
@@ -221,9 +217,11 @@ class Paths:
 def _ways(graph: Graph, heads: Sequence[int], relations: Sequence[str]) -> Iterator[str]:
     """The labels of a sentence."""
     (further, dropped), steps = _differences(graph, heads), dict[int, tuple[int, str]]()
-    for (head, relation), dependents in _steps(heads, relations).items():
-        for number, dependent in enumerate(dependents, 1):
-            steps[dependent] = (head, f"{DOWN}{relation}{number if number > 1 else ''}")
+    counts = Counter[tuple[int, str]]()
+    for dependent, (head, relation) in enumerate(zip(heads, relations, strict=True), 1):
+        counts[head, relation] += 1
+        number = counts[head, relation]
+        steps[dependent] = (head, f"{DOWN}{relation}{number if number > 1 else ''}")
     extra = defaultdict[int, list[str]](list)
     for head, word in sorted(further):
         extra[word].append(_way(word, head, heads, steps))
@@ -246,21 +244,19 @@ def _way(word: int, target: int, heads: Sequence[int], steps: Mapping[int, tuple
     return UP * above.index(target) + down
 
 
-def _follow(way: Sequence[tuple[str, int]], word: int, heads: Sequence[int], steps: Steps) -> int | None:
+def _follow(
+    way: Sequence[tuple[str, int]], word: int, heads: Sequence[int], relation_at: Callable[[int], str]
+) -> int | None:
     """Where a way leads to, if there is one."""
     for relation, number in way:
-        found = steps.get((word, relation), [])[number - 1 : number] if relation else heads[word - 1 : word]
+        found = heads[word - 1 : word]
+        if relation:
+            below = [at + 1 for at, head in enumerate(heads) if head == word and relation_at(at) == relation]
+            found = below[number - 1 : number]
         if not found:
             return None
         (word,) = found
     return word
-
-
-def _steps(heads: Sequence[int], relations: Sequence[str]) -> Steps:
-    found: Steps = {}
-    for word, step in enumerate(zip(heads, relations, strict=True), 1):
-        found.setdefault(step, []).append(word)
-    return found
 
 
 @lru_cache(maxsize=1 << 14)
@@ -281,7 +277,7 @@ def _changes(labels: Column, forest: Forest, arcs_of: Callable[[Labelled, list[i
         start, end = forest.offsets[sentence : sentence + 2].tolist()
         heads, dropped = forest.heads[start:end].tolist(), {word for word, label in words if label.startswith(DROPPED)}
         arcs = arcs_of(words, heads, start)
-        if dropped - {word for head, word in arcs if not dropped.intersection(_above(head, heads))}:
+        if dropped and dropped - {word for head, word in arcs if not dropped.intersection(_above(head, heads))}:
             kept = [(head, word) for word, head in enumerate(heads, 1) if word not in dropped]
             dropped &= reachable(kept + arcs)  # the root leads to all others by their arcs in the tree
         found |= {start + word - 1: [] for word in dropped}

@@ -20,7 +20,7 @@ import numpy as np
 from biplanar.compiled import compiled
 from biplanar.data.arrays import Bytes, Int32s, Int64s
 from biplanar.data.conllu import EMPTY, FEATS, LEMMA, Sentence
-from biplanar.data.forest import Column, Forest
+from biplanar.data.forest import Column, Forest, number_values
 from biplanar.data.graph import EnhancedHead, Graph, Node, deps_text, is_relation
 
 PLAIN, ADD_LEMMA, ADD_CASE = EMPTY, "+lemma", "+case"
@@ -64,9 +64,10 @@ class AnnotatedTrees:
         markers = _find_markers(self.forest.heads, self.forest.offsets, self._roles)
         fixed = self._fixed_words()
         has_fixed = np.isin(markers, list(fixed))
-        lemmas, numbers = np.unique(self.lemmas.ids[markers], return_inverse=True)
-        names = ["", *(as_suffix(self.lemmas.names[lemma]) for lemma in lemmas.tolist())]
-        ids = np.where(markers < 0, 0, numbers + 1).astype(np.int32)
+        lemmas = self.lemmas.ids[markers]
+        numbers, firsts = number_values(lemmas)
+        names = ["", *(as_suffix(self.lemmas.names[lemma]) for lemma in lemmas[firsts].tolist())]
+        ids = np.where(markers < 0, np.int32(0), numbers + np.int32(1))
         for place in np.flatnonzero(has_fixed).tolist():
             marker = int(markers[place])
             words = [self.lemmas.names[self.lemmas.ids[part]] for part in (marker, *fixed[marker])]
@@ -210,12 +211,12 @@ def _decode_own(labels: Column, trees: AnnotatedTrees) -> Column:
         np.where(rules >= 2, cases.ids, -1) + 1,
     )
     sizes = (int(parts[0].max(initial=0)) + 1, len(relations), len(lemma_names), len(case_names))
-    keys, ids = np.unique(np.ravel_multi_index(parts, sizes), return_inverse=True)
+    ids, firsts = number_values(np.ravel_multi_index(parts, sizes))
     names = list[str]()
-    for head, relation, lemma, case in zip(*(part.tolist() for part in np.unravel_index(keys, sizes)), strict=True):
+    for head, relation, lemma, case in zip(*(part[firsts].tolist() for part in parts), strict=True):
         text = _joined(relations[relation], lemma_names[lemma], case_names[case])
         names.append(f"{head}:{_fitting(head, text)}")
-    return Column(ids.astype(np.int32), tuple(names))
+    return Column(ids, tuple(names))
 
 
 def _read(deps: str) -> EnhancedHead:

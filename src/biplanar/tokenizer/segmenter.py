@@ -157,8 +157,9 @@ class UnitTagger(Segmenter):
             found = self.scorer.score(forms, corpus.batch(chosen)).labels
             at = corpus.places(chosen)
             core = is_core[at]
+            own = places[at][core]
             for task, table in tables.items():
-                table[places[at[core]]] = found[task][core]
+                table[own] = found[task][core]
         return tables
 
 
@@ -173,12 +174,14 @@ def _ends(units: Units, line_breaks: str) -> Bools:
 
 def _windows(offsets: Int64s) -> tuple[Int64s, Int64s, Bools]:
     """The units of all windows end to end, where these begin, and which units are not there for others only."""
-    places, lengths, core = list[Int64s](), list[int](), list[Bools]()
-    for start, end in pairwise(offsets.tolist()):
-        step = WINDOW if end - start <= WINDOW else WINDOW - 2 * MARGIN
-        for first in range(start, end, step):
-            own = np.arange(max(start, first - MARGIN), min(end, first + step + MARGIN))
-            places.append(own)
-            core.append((own >= first) & (own < first + step))
-            lengths.append(len(own))
-    return np.concatenate(places), offsets_of(lengths), np.concatenate(core)
+    lengths = np.diff(offsets)
+    steps = np.where(lengths <= WINDOW, WINDOW, WINDOW - 2 * MARGIN)
+    counts = -(-lengths // steps)
+    starts, ends, steps = (np.repeat(bound, counts) for bound in (offsets[:-1], offsets[1:], steps))
+    firsts = starts + (np.arange(len(starts)) - np.repeat(np.cumsum(counts) - counts, counts)) * steps
+    starts = np.maximum(starts, firsts - MARGIN)
+    sizes = np.minimum(ends, firsts + steps + MARGIN) - starts
+    of_windows = offsets_of(sizes)
+    places = np.arange(of_windows[-1]) + np.repeat(starts - of_windows[:-1], sizes)
+    within = places - np.repeat(firsts, sizes)
+    return places, of_windows, (within >= 0) & (within < np.repeat(steps, sizes))

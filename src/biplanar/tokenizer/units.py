@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biplanar.data.arrays import Bytes, Int64s
-from biplanar.data.forest import number_stretches, offsets_of
+from biplanar.data.forest import number_stretches, number_values, offsets_of
 
 Codes = NDArray[np.uint32]  # of characters
 
@@ -67,14 +67,12 @@ class Units:
         marks = _marks(kinds, starts, ends)
         marks[offsets[:-1][offsets[:-1] < len(starts)]] = MARKS.index(NEW_PARAGRAPH)
         stretches, _ = number_stretches(codes, starts, ends)
-        pairs, firsts, numbers = np.unique(
-            stretches * np.int64(len(MARKS)) + marks, return_index=True, return_inverse=True
-        )
-        chosen = zip((pairs % len(MARKS)).tolist(), starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
+        numbers, firsts = number_values(stretches * np.int64(len(MARKS)) + marks)
+        chosen = zip(marks[firsts].tolist(), starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
         text = codes.tobytes().decode("utf-32-le", "surrogatepass")
         in_case = _with_case if case_marks else str
         forms = [MARKS[mark] + in_case(text[start:end]) for mark, start, end in chosen]
-        return cls(starts, ends, offsets, marks, forms, numbers)
+        return cls(starts, ends, offsets, marks, forms, numbers.astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.starts)
