@@ -18,9 +18,11 @@ from tests.bulk.corpus import CONLLU, CONTENT, RICH, TELESCOPE, parsed_file, sen
 
 
 class TestThisProcess:
+    @pytest.mark.parametrize("cores", [1, 2])
     @pytest.mark.parametrize("kind", INPUTS)
     @pytest.mark.usefixtures("small_chunks")
-    def test_inputs(self, parser, tmp_path, kind):
+    def test_inputs(self, parser, tmp_path, monkeypatch, kind, cores):
+        monkeypatch.setattr(engines, "_cores", lambda: cores)
         (tmp_path / "x").write_text(CONTENT[kind])
         wanted = "".join(sentence.raw for sentence in parser.pipe(sentences_of(parser, tmp_path / "x", kind)))
         assert parsed_file(tmp_path / "x", kind) == wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -75,13 +76,20 @@ class ThisProcess:
     def run(self, task: Task, source: Source, write: Callable[[Result], object]) -> None:
         """Read and write in threads; where decoding has cores of its own, two chunks are parsed side by side.
 
-        From a pipe, one at a time: its result must not wait for what is still to come.
+        From a pipe, one at a time: its result must not wait for what is still to come. On a single core all is done in
+        turn, as threads would only take the CPU cache from each other.
         """
         work = self.loaded or task()
-        beside = 2 if source.is_plain and work.parser.scorer.decoding_threads > 1 else 1
+        on_device = work.parser.scorer.decoding_threads > 1
+        beside = 2 if source.is_plain and on_device else 1
         words = max(CHUNK_WORDS, CHUNK_BATCHES * task.batch_words // beside)
+        chunks = source.chunks(lambda _: words)
+        if _cores() == 1 and not on_device:
+            for chunk in chunks:
+                write(work(chunk))
+            return
         overlap(
-            ((chunk, work.read(chunk)) for chunk in source.chunks(lambda _: words)),
+            ((chunk, work.read(chunk)) for chunk in chunks),
             lambda item: (item[0], work.parse(item[1])),
             lambda item: write(work.render(*item)),
             ahead=source.is_plain,
@@ -172,6 +180,11 @@ def overlap(
             while begun:
                 write_first()
             written.result()
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _done(result: R) -> Future[R]:
