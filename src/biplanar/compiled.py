@@ -15,14 +15,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import caching, event, runtime, types
-from numba.core.codegen import ll as llvm
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -69,27 +67,11 @@ def compiled_function(function: Callable[..., Any]) -> Any:
     return compiled()(function) if has_file else numba.njit(nogil=True)(function)
 
 
-class _Kept(caching.CompileResultCacheImpl):  # type: ignore[misc]
-    """Machine code, and its bitcode, which takes longer to read and is only read to compile code that calls it."""
-
-    def rebuild(self, target_context: Any, payload: Any) -> Any:
-        """A function, ready to be called."""
-        (name, kind, (machine_code, bitcode)), function, *others = payload
-        names = {function.llvm_cpython_wrapper_name, function.llvm_cfunc_wrapper_name}
-        target_context.codegen()._engine._defined_symbols |= names  # which numba would see in the bitcode
-        nothing = llvm.parse_assembly("").as_bitcode()
-        result = super().rebuild(target_context, ((name, kind, (machine_code, nothing)), function, *others))
-        result.library._shared_module = SimpleNamespace(clone=partial(llvm.parse_bitcode, bitcode))  # to link a copy
-        return result
-
-
 class _Cache(caching.FunctionCache):  # type: ignore[misc]
     """Loads machine code without all that numba needs to compile some, which takes longer to load than the code.
 
     Numba tells functions among the arguments by their place in memory; here they are told by their code and file.
     """
-
-    _impl_class = _Kept
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function, self._has_place = function, False
