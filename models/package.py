@@ -37,6 +37,7 @@ from models.recipe import LICENCES, Recipe, codes, read_recipe
 ROOT = Path(__file__).parents[1]
 STORED = RESULTS / "packaged.json"
 LARGEST = 6_000_000  # bytes of a packaged model
+SCRATCH = ".new-"  # how folders of models that are being packaged begin, which git ignores
 VERSION = "1.0.0"
 VERSIONS_OF = ("numba", "numpy", "onnxruntime")
 
@@ -122,7 +123,7 @@ def add_model(recipe: Recipe, trained: ModelFolder, treebanks: Path, *, new_segm
     folder = model_folder(recipe.code)
     with file_errors(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=SCRATCH) as scratch:
             new = ModelFolder(Path(scratch) / folder.name)
             parts = {*trained.parts, *trained.int8.iterdir()}
             if trained.takes_text and not new_segmenter:

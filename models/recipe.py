@@ -2,9 +2,9 @@
 
 A file is named by the language's code. It names language, treebank, release and licence, and has `[[step]]`s of its own
 or those of a file in `steps/` (`steps`). `[settings.STEP]` adds settings to a step, `[settings.all]` to every step. A
-step names its configuration, seed and settings; the steps whose models teach it (`distill`); whether it learns raw text as well, where the file says which (`text`), and how many times the treebank
-with exchanged phrases (`mixed`); and how many made-up sentences with crossing arcs. The last step's model is the one
-that is packaged.
+step names its configuration, seed and settings; the steps whose models teach it (`distill`); whether it learns raw text
+as well, where the file says which (`text`); how many times the treebank with exchanged phrases (`mixed`); and how many
+made-up sentences with crossing arcs. The last step's model is the one that is packaged.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class WholeValues:
 
 @dataclass(frozen=True)
 class Features(WholeValues):
-    """Features as sorted strings. No features are a value as well, but not of words without tags, and not everywhere."""
+    """Features as sorted strings. To have none is a value as well, where words have tags and any have features."""
 
     def encode(self, sentences: Sequence[Sentence]) -> Column:
         """Whole strings, which cannot contradict themselves; what they share, the network learns by their parts."""

@@ -28,8 +28,8 @@ RUNTIMES = ("int8", "onnx", "torch")
 # Words that go through the network at once: on a CPU core more would be more padding, and leave the CPU cache.
 BATCH_WORDS, DEVICE_BATCH_WORDS = 700, 60_000
 
-# Units of text that go through the segmenter's network at once, which is smaller; on a core `BATCH_UNITS`.
-DEVICE_BATCH_UNITS = 360_000
+# Units of text that go through the segmenter's network at once on a GPU, for each of these words: it is smaller.
+UNITS_OF_WORD = 6
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def load_segmenter(folder: ModelFolder, device: str = "cpu", threads: int | None
     config = Config() if own.runtime != "torch" else folder.read_settings()[0]
     scorer = _load_scorer(own, replace(config, network=config.segmenter.network), vocabulary, threads)
     case_marks = not {CAPITAL, CAPITALS}.isdisjoint(vocabulary.chars)
-    batch_units = BATCH_UNITS if own.device == "cpu" else DEVICE_BATCH_UNITS
+    batch_units = BATCH_UNITS if own.device == "cpu" else UNITS_OF_WORD * own.batch_words
     return UnitTagger(scorer, vocabulary.tasks, multiword, batch_units, case_marks)
 
 
