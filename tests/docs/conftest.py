@@ -23,7 +23,7 @@ from tests.commands import Run
 from tests.paths import ROOT, TINY
 
 EXAMPLES = ROOT / "examples"
-TEXT = b"Nobody came. It rained.\n\nWho did you say that she saw?\n"
+TEXT = b"They came. It rained.\n\nWho did you say that she saw?\n"
 
 # Trainings are only to run, not to learn.
 SMALL = {
