@@ -737,10 +737,10 @@ class TestWhereItRuns:
     @pytest.mark.skipif(torch.cuda.is_available() or torch.backends.mps.is_available(), reason="there is a device")
     def test_without_a_device_auto_is_the_processor(self, folder):
         assert type(biplanar.load(folder.path, device="auto").scorer).__name__ == "OnnxTagger"
-        assert biplanar.load(folder.path, device="auto", runtime="torch").batch_words == 500
+        assert biplanar.load(folder.path, device="auto", runtime="torch").batch_words == 700
 
     def test_auto_leaves_models_without_weights_on_the_processor(self):
-        assert biplanar.load(device="auto").batch_words == 500
+        assert biplanar.load(device="auto").batch_words == 700
 
     def test_devices_that_are_not_there(self):
         with pytest.raises(BiplanarError, match="no device 'abacus'"):
