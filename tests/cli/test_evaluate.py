@@ -26,7 +26,9 @@ def test_columns_that_were_kept_from_the_input_are_named(run, tmp_path):
     assert run("parse", TINY, "--retag", "-o", tmp_path / "own.conllu").code == 0
     assert "UPOS, Lemmas: identical to the gold file" in run("evaluate", TINY, tmp_path / "kept.conllu").err
     own = (tmp_path / "own.conllu").read_text(encoding="utf-8")
-    (tmp_path / "own.conllu").write_text(own.replace("\tNOUN\t", "\tPROPN\t", 1), encoding="utf-8")  # else all are right
+    (tmp_path / "own.conllu").write_text(
+        own.replace("\tNOUN\t", "\tPROPN\t", 1), encoding="utf-8"
+    )  # else all are right
     assert run("evaluate", TINY, tmp_path / "own.conllu").err == ""
 
 
