@@ -113,9 +113,10 @@ def of_fortunes(text: str) -> list[str]:
 
 
 def of_story(text: str) -> Iterator[str]:
-    """What is told and said in Endless Sky, but for lines in which something is to be filled in."""
+    """What is told and said in Endless Sky: lines in quotes, but for those in which something is to be filled in."""
     for told, said in re.findall(r'^\t+(?:\w+ )?(?:`([^`\n]*)`|"([^"\n]*)")\s*$', text, flags=re.MULTILINE):
-        yield from of_markup("" if re.search(r"[<>&/\[\]]", told or said) else told or said)
+        if not re.search(r"[<>&/\[\]]", one := told or said):
+            yield from of_markup(one)
 
 
 Pages = Mapping[str, Callable[[str], Sequence[str] | Iterator[str]]]
